@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -127,13 +128,17 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // eval returns the value of an expression of JavaScript.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	v, err := tryEval[T](p, expression)
 	if err != nil {
 		p.t.Fatalf("%s: %v", expression, err)
 	}
 	return v
+}
+
+func tryEval[T any](p *tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 }
 
 // open goes to an address within the page, loading it the first time.
@@ -145,16 +150,49 @@ func (p *tab) open(address string) {
 	}
 	p.do(chromedp.Navigate(p.base + "/" + address))
 	p.loaded = true
+	p.takeTime()
+}
+
+// reload loads the page again.
+func (p *tab) reload() {
+	p.t.Helper()
+	p.do(chromedp.Reload())
+	p.takeTime()
+}
+
+// takeTime makes the page wait for as long as a busy machine may need between two steps of a
+// test, where people would have seconds.
+func (p *tab) takeTime() {
+	p.t.Helper()
+	eval[bool](p, `(import(new URL("times.js", document.querySelector("script[src]").src).href).then(({ times }) => { times.undo = 3_600_000; window.patient = true; }), true)`)
+	p.wait("window.patient")
 }
 
 // wait returns when an expression is true. It asks again and again from outside:
-// the page's content policy lets nobody else do so.
+// the page's content policy lets nobody else do so. A page that is being loaded does not answer.
 func (p *tab) wait(expression string) {
 	p.t.Helper()
-	for end := time.Now().Add(patience); !eval[bool](p, "!!("+expression+")"); time.Sleep(30 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatalf("the page never came to %s; it shows:\n%s", expression, eval[string](p, "document.body.innerText"))
+	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
+		so, err := tryEval[bool](p, "!!("+expression+")")
+		if so && err == nil {
+			return
 		}
+		if time.Now().After(end) {
+			p.t.Fatalf("the page never came to %s (%v); it shows:\n%s", expression, err, eval[string](p, "document.body.innerText"))
+		}
+	}
+}
+
+// kept waits until the browser has kept answers whose addresses have these parts: without a
+// network it gives no others.
+func (p *tab) kept(parts ...string) {
+	p.t.Helper()
+	for _, part := range parts {
+		eventually(p.t, func() bool {
+			eval[bool](p, `(window.keptNow = null, caches.open("grfgp-data").then((cache) => cache.keys()).then((all) => { window.keptNow = all.map((r) => r.url + "\n").join(""); }), true)`)
+			p.wait("window.keptNow !== null")
+			return strings.Contains(eval[string](p, "window.keptNow"), part)
+		})
 	}
 }
 
@@ -175,28 +213,47 @@ func (p *tab) count(selector string) int {
 	return eval[int](p, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
 }
 
-// click presses the mouse in the middle of an element, as people do: once it stands still.
+// click presses the mouse in the middle of an element, as people do. The page may move
+// meanwhile: a click that would meet something else does nothing, and is made again.
 func (p *tab) click(selector string) {
 	p.t.Helper()
-	p.waitFor(selector)
-	middle := func() [2]float64 {
-		return eval[[2]float64](p, fmt.Sprintf(`((element) => {
-			if (!element) return [-1, -1];
-			element.scrollIntoView({ block: "nearest" });
-			const box = element.getBoundingClientRect();
-			return [box.left + box.width / 2, box.top + box.height / 2];
-		})(document.querySelector(%q))`, selector))
-	}
-	at := middle()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		time.Sleep(30 * time.Millisecond)
-		before := at
-		if at = middle(); at == before && at[0] >= 0 {
-			break
+	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
+		if at, err := tryEval[[]float64](p, fmt.Sprintf(aim, selector)); err == nil && len(at) == 2 {
+			p.do(chromedp.MouseClickXY(at[0], at[1]))
+			hit, err := tryEval[bool](p, `(window.aimed?.end(), window.aimed?.hit ?? true)`)
+			if hit || err != nil { // another page is there, or on its way
+				return
+			}
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("%s cannot be clicked; the page shows:\n%s", selector, eval[string](p, "document.body.innerText"))
 		}
 	}
-	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
+
+// aim returns the middle of an element that can be seen, and lets no click through that is not
+// on it.
+const aim = `((element) => {
+	if (!element) return [];
+	element.scrollIntoView({ block: "nearest" });
+	const box = element.getBoundingClientRect();
+	const at = [box.left + box.width / 2, box.top + box.height / 2];
+	const on = (target) => element.contains(target) || target?.closest?.("label")?.control === element;
+	if (!on(document.elementFromPoint(...at))) return [];
+	const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
+	const guard = (event) => {
+		if (!on(event.target)) {
+			event.stopImmediatePropagation();
+			event.preventDefault();
+		} else if (event.type === "click") {
+			window.aimed.hit = true;
+		}
+	};
+	window.aimed?.end();
+	window.aimed = { hit: false, end: () => kinds.forEach((kind) => window.removeEventListener(kind, guard, true)) };
+	kinds.forEach((kind) => window.addEventListener(kind, guard, true));
+	return at;
+})(document.querySelector(%q))`
 
 // drag moves an element by so many pixels, with the mouse.
 func (p *tab) drag(selector string, dx, dy float64) {
@@ -216,12 +273,26 @@ func (p *tab) unfold(selector string) {
 	eval[bool](p, fmt.Sprintf("document.querySelector(%q).open = true", selector))
 }
 
-// enter types a text into a field in place of what is there.
+// enter types a text into a field in place of what is there, and then the key Enter or Tab, if
+// the text ends with it. It looks whether the text is there before the key: the page may have
+// taken the focus elsewhere.
 func (p *tab) enter(selector, text string) {
 	p.t.Helper()
+	typed := strings.TrimRight(text, "\r\t")
 	p.waitFor(selector)
-	eval[bool](p, fmt.Sprintf("document.querySelector(%q).select() ?? true", selector))
-	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+	for end := time.Now().Add(patience); ; {
+		eval[bool](p, fmt.Sprintf("document.querySelector(%q).select() ?? true", selector))
+		p.do(chromedp.SendKeys(chromedp.CSS(selector), typed))
+		if eval[bool](p, fmt.Sprintf("((e) => e.value === %q && document.activeElement === e)(document.querySelector(%q))", typed, selector)) {
+			break
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("%q cannot be typed into %s", typed, selector)
+		}
+	}
+	if key := text[len(typed):]; key != "" {
+		p.press(key)
+	}
 }
 
 // press sends keys to whatever has the focus.
@@ -239,6 +310,12 @@ func (p *tab) prefer(scheme string) {
 		})
 		return err
 	}))
+}
+
+// changes waits until an element does not look as it did before.
+func (p *tab) changes(selector string, before []byte) {
+	p.t.Helper()
+	eventually(p.t, func() bool { return !bytes.Equal(before, p.picture(selector)) })
 }
 
 // picture is what an element looks like.

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"grfgp/study"
 )
 
@@ -139,6 +137,13 @@ func (p *program) roads() (files []string) {
 	return []string{"--edges", "edges.csv", "--nodes", "nodes.csv", "--measurements", "values.csv"}
 }
 
+// saveAt saves a value at the card of a trial, questioned or not, and waits for words on it.
+func (p *tab) saveAt(trial int, value, words string) {
+	p.t.Helper()
+	p.save(fmt.Sprintf("#trial-%d", trial), value)
+	p.waitText(fmt.Sprintf("#trial-%d", trial), words)
+}
+
 // A day of somebody with a telephone: the program is the real one, and its server is killed and
 // started again in between.
 func testFieldDay(t *testing.T, browser context.Context) {
@@ -169,11 +174,12 @@ func testFieldDay(t *testing.T, browser context.Context) {
 	p.shoot("day-1-cards")
 
 	// The first result, with the comma of the keypad.
-	p.enter("#value-1", "41,5\r")
-	p.waitText("#trial-1", "41.5 mph saved")
+	p.saveAt(1, "41,5", "41.5 mph saved")
 
 	// The server is gone. A slip is questioned all the same, results and reasons wait, a reload
 	// loses nothing, and what was entered can be changed.
+	p.waitFor("#map[data-seq]")
+	p.kept("/v1/meta", "/v1/studies/speeds\n", "/trials?", "/map", "/places")
 	g.kill()
 	p.waitText("#to-send", "offline")
 	p.enter("#value-2", "4050\r")
@@ -185,7 +191,7 @@ func testFieldDay(t *testing.T, browser context.Context) {
 	p.click("#trial-3 .question > .actions button:first-child")
 	p.waitText("#trial-3", "Marked as not measured: gate locked")
 	p.waitText("#to-send", "offline · 2 to send")
-	p.do(chromedp.Reload())
+	p.reload()
 	p.waitText("#trial-2", "40.5 mph entered")
 	p.waitText("#trial-2", "2 · Crossing") // a number stays with its node
 	p.waitText("#to-send", "offline · 2 to send")
@@ -193,9 +199,7 @@ func testFieldDay(t *testing.T, browser context.Context) {
 	p.shoot("day-2-offline")
 	p.click("#trial-2 .settled-note button")
 	p.isAt(2, "40.50")
-	p.enter("#value-2", "40")
-	p.click("#trial-2 form button.primary")
-	p.waitText("#trial-2", "40 mph entered")
+	p.saveAt(2, "40", "40 mph entered")
 
 	// The server is back, and has everything.
 	g.serve()
@@ -210,8 +214,7 @@ func testFieldDay(t *testing.T, browser context.Context) {
 	p.waitFor("#trial-3 form:not([hidden])")
 	p.click(`#trial-3 .actions button`)
 	p.enter("#note-3", "by the side gate")
-	p.enter("#value-3", "39.5\r")
-	p.waitText("#trial-3", "39.5 mph saved: by the side gate")
+	p.saveAt(3, "39.5", "39.5 mph saved: by the side gate")
 	g.kill()
 	g.serve()
 	p.click("#take-more")

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"grfgp/graphio"
 	"grfgp/server"
 	"grfgp/study"
 )
@@ -27,6 +29,8 @@ func TestField(t *testing.T) {
 		{"saved by another while typing", testSavedByAnother},
 		{"the lease ends while typing", testLeaseEnds},
 		{"abandoned, given back and failed by another", testEndedByAnother},
+		{"reopened and retracted by another", testReopenedByAnother},
+		{"reserved by another", testReservedByAnother},
 		{"the study is closed while typing", testClosedWhileTyping},
 		{"numbers and slips", testSlips},
 		{"undo", testUndo},
@@ -127,13 +131,25 @@ func (p *tab) sibling() *tab {
 	return other
 }
 
-// three values are too few for a model: no value is far from what is expected.
+// guileless is an engine that never has a model: no value is far from what is expected.
+type guileless struct{ simple }
+
+func newGuileless(net *graphio.Network, s study.Settings) (study.Engine, error) {
+	e, err := newSimple(net, s)
+	return guileless{e.(simple)}, err
+}
+
+func (guileless) Fit(context.Context, []study.Measurement) (study.Snapshot, error) {
+	return nil, fmt.Errorf("%w: it never is", study.ErrNoModel)
+}
+
+// three values are there before a test begins.
 var three = map[string]float64{"n0": 1, "n1": 2, "n2": 3}
 
 // fieldHost has a study with three values and some nodes reserved by a holder.
 func fieldHost(t *testing.T, holder string, count int, change ...func(*study.Settings)) *host {
 	t.Helper()
-	h := newHost(t)
+	h := newHost(t, func(o *server.Options) { o.NewEngine = newGuileless })
 	h.create(30, change...)
 	h.observe(three)
 	h.must("POST", "/v1/studies/s/asks", map[string]any{"count": count, "holder": holder}, nil)
@@ -144,6 +160,7 @@ func fieldHost(t *testing.T, holder string, count int, change ...func(*study.Set
 func worker(t *testing.T, browser context.Context, base, name string) *tab {
 	t.Helper()
 	p := newTab(t, browser, base, 390, 844)
+	p.expect("/calibration") // there is no model
 	p.open("#/")
 	p.waitFor(".studies .card")
 	eval[bool](p, fmt.Sprintf(`localStorage.setItem("grfgp-name", %q) ?? true`, name))
@@ -181,140 +198,6 @@ func trialOf(h *host, number int) (trial study.Trial) {
 func (p *tab) isAt(trial int, text string) {
 	p.t.Helper()
 	p.wait(fmt.Sprintf("document.activeElement.id === `value-%d` && document.activeElement.value === %q", trial, text))
-}
-
-// Whatever was typed at a card stays at that card: another's save takes neither the text nor
-// the cursor, and what is typed on lands nowhere else.
-func testSavedByAnother(t *testing.T, browser context.Context) {
-	h := fieldHost(t, "ben", 3)
-	anna, ben := worker(t, browser, h.http.URL, "anna"), worker(t, browser, h.http.URL, "ben")
-	ben.waitFor("#value-2")
-	ben.click("#value-2")
-	ben.press("3")
-	anna.waitFor("#value-2")
-	anna.click(".others summary")
-	anna.enter("#value-2", "35.5\r")
-	anna.waitText("#trial-2", "reserved by ben. Save 35.5 all the same?")
-	anna.click("#trial-2 .question button")
-	anna.waitText("#trial-2", "35.5 saved")
-	ben.waitText("#trial-2", "Saved by anna: 35.5.")
-	ben.isAt(2, "3")
-	ben.press("3\r")
-	ben.isAt(2, "33")
-	ben.waitText("#trial-2", "Add yours as a second reading, or discard it")
-	ben.shoot("field-conflict")
-	if got := records(h); len(got) != 1 || got[0].Value != 35.5 || got[0].Trial != 2 {
-		t.Fatalf("%+v", got)
-	}
-	ben.click("#trial-2 .resolutions button")
-	ben.waitText("#trial-2", "33 saved as a second reading")
-	if got := records(h); len(got) != 2 || got[1].Value != 33 || got[1].Node != got[0].Node || got[1].By != "ben" {
-		t.Fatalf("%+v", got)
-	}
-
-	// Both save at once: the answer to the later one is a conflict, and its text comes back.
-	ben.click("#value-1")
-	ben.press("12")
-	h.must("PUT", "/v1/studies/s/trials/1/result", map[string]any{"value": 11, "by": "anna"}, nil)
-	ben.expect("409")
-	eval[bool](ben, `document.querySelector("#trial-1 form").requestSubmit() ?? true`)
-	ben.waitText("#trial-1", "Saved by anna: 11.")
-	ben.wait(`document.querySelector("#value-1").value === "12"`)
-	ben.click("#trial-1 .resolutions button:last-child")
-	ben.waitText("#trial-1.settled", "Saved by anna: 11.")
-	if got := records(h); len(got) != 3 {
-		t.Fatalf("%+v", got)
-	}
-	if at := eval[string](ben, "document.activeElement.id"); strings.HasPrefix(at, "value-") {
-		t.Errorf("the cursor went on to %s", at)
-	}
-}
-
-// A lease that ends takes nothing away: the result is saved late.
-func testLeaseEnds(t *testing.T, browser context.Context) {
-	now := newClock()
-	h := newHost(t, func(o *server.Options) { o.Now = now.now })
-	h.create(30)
-	h.observe(three)
-	h.must("POST", "/v1/studies/s/asks", map[string]any{"count": 2, "holder": "ben"}, nil)
-	ben := worker(t, browser, h.http.URL, "ben")
-	ben.waitFor("#value-1")
-	ben.click("#value-1")
-	ben.press("4")
-	now.pass(25 * 3600e9)
-	h.must("POST", "/v1/studies/s/asks", map[string]any{"count": 1, "holder": "anna"}, nil) // ends leases
-	ben.waitText("#trial-1", "The reservation has ended. Your result still counts.")
-	ben.waitText("#trial-2.settled", "The reservation has ended.")
-	ben.isAt(1, "4")
-	ben.press("2\r")
-	ben.waitText("#trial-1", "42 saved, after the reservation had ended")
-	if got := records(h); len(got) != 1 || got[0].Value != 42 || got[0].Trial != 1 {
-		t.Fatalf("%+v", got)
-	}
-}
-
-// What others do to a node is told in words, at the card, and the value still counts.
-func testEndedByAnother(t *testing.T, browser context.Context) {
-	h := fieldHost(t, "ben", 4)
-	ben := worker(t, browser, h.http.URL, "ben")
-	for trial, c := range map[int]struct{ path, body, words string }{
-		1: {"abandon", `{"by":"anna","note":"flooded"}`, "Anna marked this node as never to be measured: “flooded”. Your result still counts."},
-		2: {"release", `{"by":"anna"}`, "Anna gave this node back. Your result still counts."},
-	} {
-		field := fmt.Sprintf("#value-%d", trial)
-		ben.waitFor(field)
-		ben.click(field)
-		ben.press("5")
-		h.must("POST", fmt.Sprintf("/v1/studies/s/trials/%d/%s", trial, c.path), c.body, nil)
-		ben.waitText(fmt.Sprintf("#trial-%d", trial), c.words)
-		ben.isAt(trial, "5")
-		ben.press(fmt.Sprintf("%d\r", trial))
-		ben.waitText(fmt.Sprintf("#trial-%d", trial), fmt.Sprintf("5%d saved", trial))
-		if got := trialOf(h, trial); got.State != study.TrialDone || *got.Value != float64(50+trial) {
-			t.Errorf("%+v", got)
-		}
-	}
-	ben.click("#value-3")
-	ben.press("7")
-	h.must("PUT", "/v1/studies/s/trials/3/result", `{"failed":true,"by":"anna","note":"gate locked"}`, nil)
-	ben.waitText("#trial-3", "Anna could not measure here: “gate locked”.")
-	ben.click("#trial-3 .resolutions button")
-	ben.waitText("#trial-3", "7 saved as a second reading")
-
-	// A cursor without a text keeps the card as well, as long as it is there.
-	ben.click("#value-4")
-	h.must("PUT", "/v1/studies/s/trials/4/result", `{"value":9,"by":"anna"}`, nil)
-	ben.waitText("#trial-4", "Saved by anna: 9.")
-	ben.isAt(4, "")
-	eval[bool](ben, `document.activeElement.blur() ?? true`)
-	ben.waitFor("#trial-4.settled")
-}
-
-// A study that is closed, or archived, while somebody types tells so and keeps the text.
-func testClosedWhileTyping(t *testing.T, browser context.Context) {
-	h := fieldHost(t, "ben", 2)
-	ben := worker(t, browser, h.http.URL, "ben")
-	ben.waitFor("#value-1")
-	ben.click("#value-1")
-	ben.press("4")
-	h.must("POST", "/v1/studies/s/close", `{"by":"anna"}`, nil)
-	ben.waitText("#trial-1", "The study is closed. Results for nodes already reserved are still taken.")
-	ben.isAt(1, "4")
-	ben.press("1\r")
-	ben.waitText("#trial-1", "41 saved")
-	ben.click("#value-2")
-	ben.press("8")
-	h.must("POST", "/v1/studies/s/archive", `{"by":"anna"}`, nil)
-	ben.waitText("#trial-2", "The study is archived")
-	ben.isAt(2, "8")
-	ben.expect("409")
-	ben.press("\r")
-	ben.waitText("#trial-2", "Not accepted")
-	ben.wait(`document.querySelector("#value-2").value === "8"`)
-	h.must("POST", "/v1/studies/s/restore", nil, nil)
-	ben.wait(`!document.querySelector("#trial-2").innerText.includes("archived:")`)
-	ben.click("#trial-2 form button.primary")
-	ben.waitText("#trial-2", "8 saved")
 }
 
 // Commas and points are the same, the sign has a key, and a slip is questioned with what was
@@ -402,11 +285,10 @@ func testUndo(t *testing.T, browser context.Context) {
 func (p *tab) isSaved(h *host, trial int, state study.TrialState, note string) {
 	p.t.Helper()
 	var got study.Trial
-	for range 3000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if got = trialOf(h, trial); got.State == state && got.Note == note {
 			return
 		}
-		p.do(chromedp.Sleep(1e7))
 	}
 	p.t.Fatalf("trial %d is %+v, not %s with %q", trial, got, state, note)
 }
@@ -466,7 +348,7 @@ func testNoNetwork(t *testing.T, browser context.Context) {
 	ben.wait(`document.querySelector("#value-1").value === "11"`)
 	ben.isSaved(h, 2, study.TrialDone, "")
 	ben.waitText("#to-send", "1 not accepted")
-	ben.do(chromedp.Reload())
+	ben.reload()
 	ben.waitText("#trial-1", "Saved by anna: 10.")
 	ben.wait(`document.querySelector("#value-3").value === "3,"`)
 	ben.click("#trial-1 .resolutions button")
@@ -547,7 +429,7 @@ func testTwoTabs(t *testing.T, browser context.Context) {
 // browser keeps.
 func testOpensOffline(t *testing.T, browser context.Context) {
 	const secret = "sesame-sesame-sesame"
-	h := newHost(t, func(o *server.Options) { o.Token = secret })
+	h := newHost(t, func(o *server.Options) { o.Token, o.NewEngine = secret, newGuileless })
 	h.create(30)
 	h.observe(three)
 	h.must("POST", "/v1/studies/s/asks", map[string]any{"count": 2, "holder": "ben"}, nil)
@@ -563,8 +445,9 @@ func testOpensOffline(t *testing.T, browser context.Context) {
 	ben.waitFor("#map[data-seq]")
 	ben.open("#/studies/s/next")
 	ben.enter("#value-1", "5")
+	ben.kept("/v1/meta", "/v1/studies/s\n", "/trials?", "/map", "/places")
 	l.down()
-	ben.do(chromedp.Reload())
+	ben.reload()
 	ben.wait(`document.querySelector("#value-1")?.value === "5"`)
 	ben.waitText("#to-send", "offline")
 	ben.click("#value-1")

@@ -110,7 +110,7 @@ func testManyNodes(t *testing.T, browser context.Context) {
 	case os.Getenv(pictures) != "":
 		side = 1000
 	}
-	h := newHost(t, func(o *server.Options) { o.NewEngine = newWaving })
+	h := newHost(t, func(o *server.Options) { o.NewEngine, o.Limits.Patience = newWaving, patience })
 	h.putCountry(theCountry(t, side))
 	nodes := side * side
 	p := newTab(t, browser, h.http.URL, 1440, 900)

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"grfgp/server"
 	"grfgp/study"
 )
 
@@ -56,7 +57,7 @@ func (p *tab) drop(selector string, files map[string]string) {
 // Files are read as soon as they are there; what is open is asked; nothing is created before
 // somebody says so.
 func testTwoFiles(t *testing.T, browser context.Context) {
-	h := newHost(t)
+	h := newHost(t, func(o *server.Options) { o.Limits.BodyTime = patience })
 	roads := strings.ReplaceAll(ring(30), "\n", ",10\n")
 	roads = strings.Replace(roads, "source,target,10", "from,to,length_m", 1)
 	files := write(t, map[string]string{
@@ -133,7 +134,7 @@ func testTwoFiles(t *testing.T, browser context.Context) {
 	large := strings.Repeat("# a long comment on a network that is small otherwise\n", 40_000) + ring(9)
 	p.drop("#files", map[string]string{"large.csv": large})
 	p.waitText("#new-edges-refusal", "cannot be reached")
-	p.network(false, 1<<20)
+	p.network(false, 1<<16) // half a minute, if nobody saw it earlier
 	p.click("#read-again")
 	p.waitText("#reading-status", "of 2.")
 	p.shoot("start-sending")

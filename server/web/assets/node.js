@@ -90,10 +90,11 @@ export class NodePanel {
   }
 
   // showEntry shows the field for a measurement, or the way to the card of a node that is
-  // reserved. A field in which somebody types stays.
+  // reserved. A field in which somebody types, or
+  // that tells what became of a value, stays.
   showEntry() {
     if (!may(this.context.meta, "measure")) return;
-    const reserved = this.known?.pending && this.context.enter && (!this.form || this.form.input.isEmpty());
+    const reserved = this.known?.pending && this.context.enter && !this.form?.isNeeded();
     if (reserved) {
       if (this.entry.querySelector("#to-card")) return;
       this.form?.close();

@@ -3,6 +3,7 @@
 
 import { h } from "./dom.js";
 import { wordsOfProblem } from "./problems.js";
+import { times } from "./times.js";
 
 const board = () => document.getElementById("notices");
 
@@ -14,7 +15,7 @@ export function say(text, undo) {
   const note = h("div", { class: "notice done", role: "status" }, h("div", null, text),
     undo && h("button", { type: "button", "aria-label": `Undo: ${text}`, onclick: () => { note.remove(); undo(); } }, "Undo"));
   board().append(note);
-  setTimeout(() => note.remove(), undo ? 15_000 : 6000);
+  setTimeout(() => note.remove(), undo ? times.undo : 6000);
 }
 
 // complain shows an error until it is dismissed, and no error twice.

@@ -83,6 +83,11 @@ export class ReadingForm {
     return own.filter((e) => e.state !== "sent" || canUndo(e)).at(-1);
   }
 
+  // isNeeded reports whether something is typed, or can still be undone.
+  isNeeded() {
+    return !this.input.isEmpty() || this.last() !== undefined;
+  }
+
   // tell says what became of what was saved, with the way back as long as there is one.
   tell() {
     const entry = this.last();

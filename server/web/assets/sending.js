@@ -9,10 +9,10 @@ import { Ledger } from "./ledger.js";
 import { Outbox, tabLock } from "./outbox.js";
 import { onReach, reach } from "./reach.js";
 import { address } from "./route.js";
+import { times } from "./times.js";
 
 const place = `grfgp-outbox:${new URL("./", document.baseURI).pathname}`;
 const pauses = [2000, 5000, 10_000, 30_000]; // milliseconds between tries
-const undoTime = 15_000; // milliseconds for which what was sent can be undone
 
 const listeners = new Set();
 
@@ -63,7 +63,7 @@ async function send(entry) {
 
 // canUndo reports whether what an entry did can be taken back now.
 export function canUndo(entry) {
-  return entry.state === "waiting" || (entry.state === "sent" && Date.now() - entry.sentAt < undoTime && undoings[entry.what] !== undefined);
+  return entry.state === "waiting" || (entry.state === "sent" && Date.now() - entry.sentAt < times.undo && undoings[entry.what] !== undefined);
 }
 
 // undoings are the entries that take back what was sent.

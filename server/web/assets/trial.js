@@ -220,7 +220,8 @@ export class TrialCard {
       abandon: () => "Never to be suggested again",
       release: () => "Given back",
     }[entry.what]();
-    return `${what}${entry.body.note ? `: ${entry.body.note}` : ""}${sent ? (entry.answer.late ? ", after the reservation had ended." : ".") : reach.up ? " …" : ". Kept in this browser until it is sent."}`;
+    const since = sent && this.trial.state === "retracted" ? ` ${endedWords(this.trial, {}, this.settings)}` : "";
+    return `${what}${entry.body.note ? `: ${entry.body.note}` : ""}${sent ? (entry.answer.late ? ", after the reservation had ended." : ".") : reach.up ? " …" : ". Kept in this browser until it is sent."}${since}`;
   }
 
   resultText(result) {
