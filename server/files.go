@@ -50,12 +50,16 @@ func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
 	return sendFile(w, r, "index.html", bytes.ReplaceAll(body, []byte(`="assets/`), []byte(`="assets/`+pageVersion()+`/`)))
 }
 
+// onDemand begins the names of assets that the page loads when somebody wants them, and the
+// browser keeps from then on.
+const onDemand = "basemap/"
+
 // worker sends the script by which the page opens without a network, with the version and
 // the addresses of what it keeps.
 func (s *Server) worker(w http.ResponseWriter, r *http.Request) error {
 	keep := []string{"./"}
 	for _, name := range pageFiles() {
-		if within, ok := strings.CutPrefix(name, "assets/"); ok {
+		if within, ok := strings.CutPrefix(name, "assets/"); ok && !strings.HasPrefix(within, onDemand) {
 			keep = append(keep, "assets/"+pageVersion()+"/"+within)
 		}
 	}

@@ -1,10 +1,8 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"image/png"
 	"math"
 	"os"
 	"testing"
@@ -84,10 +82,7 @@ func (k wavingSnapshot) Predict(_ context.Context, nodes []int) (p grfgp.Predict
 // coloured is the share of the pixels of the map that have colours of values.
 func (p *tab) coloured() float64 {
 	p.t.Helper()
-	picture, err := png.Decode(bytes.NewReader(p.picture("#map")))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	picture := p.look()
 	box, coloured := picture.Bounds(), 0
 	for y := box.Min.Y; y < box.Max.Y; y++ {
 		for x := box.Min.X; x < box.Max.X; x++ {

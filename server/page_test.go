@@ -47,6 +47,7 @@ func TestPage(t *testing.T) {
 		{"map of many nodes", testManyNodes},
 		{"map while it learns", testMapLearning},
 		{"map: hover, search, pins, picture", testMapTools},
+		{"background map", testBasemap},
 		{"open while many tells arrive", testFlood},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser) })

@@ -40,6 +40,8 @@ var routes = []route{
 	{method: "GET", path: "/v1/meta", handle: (*Server).meta},
 	{method: "GET", path: "/v1/openapi.json", handle: (*Server).openAPI},
 
+	{method: "GET", path: "/v1/basemap/{z}/{x}/{y}", handle: (*Server).showTile},
+
 	{method: "POST", path: "/v1/backup", handle: (*Server).backup, gate: downloads},
 
 	{method: "GET", path: "/v1/graphs", handle: (*Server).listGraphs},

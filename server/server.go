@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"grfgp/graphio"
+	"grfgp/server/pmtiles"
 	"grfgp/server/tokens"
 	"grfgp/store"
 	"grfgp/study"
@@ -85,6 +86,8 @@ type Options struct {
 	// that would take more wait for others, or are not fitted. 0: 80 % of the memory that
 	// is free when the server is made; negative: no limit.
 	Memory int64
+	// Basemap are tiles that the page shows under graphs with latitudes and longitudes; nil: none.
+	Basemap *pmtiles.Archive
 	// ReadOnly makes the server refuse every request that would change something.
 	ReadOnly bool
 

@@ -39,6 +39,7 @@ type serveFlags struct {
 	trusted    []netip.Prefix // of proxies
 	proxyPipe  bool           // clients of the unix socket are proxies
 
+	basemap    string // file of map tiles
 	readOnly   bool
 	log        choice
 	verbose    bool
@@ -89,6 +90,7 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.StringVar(&f.basePath, "base-path", "", "`path` under which a proxy shows this server, as in /grfgp")
 	flags.StringArrayVar(&f.proxies, "proxy", nil, "`address` or network of a proxy whose X-Forwarded-For and X-Forwarded-Host are believed, or unix for clients of the unix socket; may be repeated")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "host `name` by which clients may address this server, besides localhost and IP addresses; may be repeated")
+	flags.StringVar(&f.basemap, "basemap", "", "`file` of map tiles (PMTiles) that the page can show under nodes with latitudes and longitudes")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse all changes")
 	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only changes")
@@ -129,6 +131,11 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
+	basemap, endBasemap, err := f.openBasemap()
+	if err != nil {
+		return err
+	}
+	defer endBasemap()
 	plain, err := f.open(ctx)
 	if err != nil {
 		return err
@@ -156,7 +163,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	s := server.New(server.Options{
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Hosts: f.hosts, ReadOnly: f.readOnly, Memory: int64(f.memory.most()),
 		Token: secret.text, Tokens: f.people(), TokenNeeded: !f.isLocal(), Admit: f.admit(), Open: f.goesOpen,
-		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped, Now: wrongClock(f.clockError),
+		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped, Now: wrongClock(f.clockError), Basemap: basemap,
 	})
 	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store)+f.whoMay())
 	// The store is closed before background work has ended: fitting a model may take

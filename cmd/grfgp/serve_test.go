@@ -198,6 +198,7 @@ func TestServeFlags(t *testing.T) {
 		{"of 16 characters or more", "--store " + file + " --token-file " + short},
 		{"without blanks", "--store " + file + " --token-file " + blanks},
 		{"no such file", "--store " + file + " --token-file nowhere"},
+		{"--basemap nowhere: there is no such file; give a file of map tiles", "--store " + file + " --basemap nowhere"},
 		{"give an address and a port", "--store " + file + " --listen 8080"},
 		{"--max-body 0: give 1 or more", "--store " + file + " --max-body 0"},
 		{"--patience -1s: give a duration", "--store " + file + " --patience -1s"},
@@ -209,6 +210,16 @@ func TestServeFlags(t *testing.T) {
 		if r.code != exitUsage || !strings.Contains(r.err, c.want) || r.out != "" {
 			t.Errorf("serve %s: %+v; want %q", c.line, r, c.want)
 		}
+	}
+}
+
+// A file that is no map is refused before anything is served.
+func TestServeBasemap(t *testing.T) {
+	dir := t.TempDir()
+	bad := write(t, dir, "city.pmtiles", "id,lat,lon\n")
+	r := runLine(t, "", "serve", "--store", filepath.Join(dir, "s.db"), "--basemap", bad)
+	if r.code != exitBadData || !strings.Contains(r.err, "city.pmtiles: not a PMTiles archive of version 3") || !strings.Contains(r.err, "'pmtiles extract'") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -32,7 +32,7 @@ func files(t *testing.T) map[string]string {
 func TestNothingFromOutside(t *testing.T) {
 	all := files(t)
 	outside := regexp.MustCompile(`(?:https?:)?//[\w-]+\.[\w.-]+`)
-	imported := regexp.MustCompile(`(?m)^(?:import|export) .*from "([^"]+)";|(?:src|href)="(assets/[^"]+)"`)
+	imported := regexp.MustCompile(`(?m)^(?:import|export) .*from "([^"]+)";|\bimport\("([^"]+)"\)|(?:src|href)="(assets/[^"]+)"`)
 	used := map[string]bool{"index.html": true, "worker.js": true}
 	for name, text := range all {
 		for _, address := range outside.FindAllString(text, -1) {
@@ -41,9 +41,9 @@ func TestNothingFromOutside(t *testing.T) {
 			}
 		}
 		for _, m := range imported.FindAllStringSubmatch(text, -1) {
-			target := m[2]
-			if m[1] != "" {
-				target = path.Join(path.Dir(name), m[1])
+			target := m[3]
+			if module := m[1] + m[2]; module != "" {
+				target = path.Join(path.Dir(name), module)
 			}
 			if used[target] = true; all[target] == "" {
 				t.Errorf("%s: %s is not there", name, target)

@@ -10,6 +10,9 @@ const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (
 const page = `grfgp-page-${version}`;
 const data = "grfgp-data";
 const mostKept = 300; // answers
+const tiles = "grfgp-tiles"; // of the background map
+const mostTiles = 600;
+const tile = /^v1\/basemap\/\d+\/\d+\/\d+$/;
 const patience = 5000; // milliseconds to wait for the page itself
 const root = new URL("./", worker.location.href);
 const kept = /^v1\/(meta|graphs\/[^/]+\/(places|edges)|studies(\/[^/]+(\/(trials|observations|map|nodes|candidates|predictions|history|calibration|queue|events)(\/\d+)?)?)?)$/;
@@ -40,9 +43,11 @@ worker.addEventListener("fetch", (event) => {
   if (request.mode === "navigate") {
     if (path === "") event.respondWith(openPage(request));
   } else if (path.startsWith(`assets/${version}/`)) {
-    event.respondWith(caches.match(url.href, { cacheName: page }).then((file) => file ?? fetch(request)));
+    event.respondWith(asset(event, url.href));
+  } else if (tile.test(path)) {
+    event.respondWith(answer(event, url, tiles, mostTiles));
   } else if (kept.test(path) && !streams(request) && url.searchParams.get("format") !== "csv") {
-    event.respondWith(answer(event, url));
+    event.respondWith(answer(event, url, data, mostKept));
   }
 });
 
@@ -57,28 +62,40 @@ async function openPage(request) {
   return Promise.race([fetch(request).catch(() => old), late]);
 }
 
-async function answer(event, url) {
+// asset gives a file of the page. Those that few people need are kept when they are first used.
+async function asset(event, address) {
+  const file = await caches.match(address, { cacheName: page });
+  if (file) return file;
+  const response = await fetch(event.request);
+  if (response.status === 200) {
+    const copy = response.clone();
+    event.waitUntil(caches.open(page).then((cache) => cache.put(address, copy)));
+  }
+  return response;
+}
+
+async function answer(event, url, cacheName, most) {
   const place = url.origin + url.pathname + url.search;
   try {
     const response = await fetch(event.request);
-    if (response.status === 200) event.waitUntil(keep(place, response.clone()));
+    if (response.status === 200) event.waitUntil(keep(place, response.clone(), cacheName, most));
     // A token that the server no longer knows: what was read with it goes, too.
-    if (response.status === 401 && event.request.headers.has("Authorization")) event.waitUntil(caches.delete(data));
+    if (response.status === 401 && event.request.headers.has("Authorization")) event.waitUntil(Promise.all([data, tiles].map((name) => caches.delete(name))));
     return response;
   } catch (error) {
-    const last = await caches.match(place, { cacheName: data });
+    const last = await caches.match(place, { cacheName });
     if (!last || error.name === "AbortError") throw error;
     return last;
   }
 }
 
-async function keep(place, response) {
+async function keep(place, response, cacheName, most) {
   const headers = new Headers(response.headers);
   headers.delete("Content-Encoding"); // the body is unpacked
   headers.delete("Content-Length");
   headers.set("Grfgp-Kept", new Date().toISOString());
-  const cache = await caches.open(data);
+  const cache = await caches.open(cacheName);
   await cache.put(place, new Response(await response.arrayBuffer(), { status: 200, headers }));
   const all = await cache.keys();
-  await Promise.all(all.slice(0, Math.max(0, all.length - mostKept)).map((request) => cache.delete(request)));
+  await Promise.all(all.slice(0, Math.max(0, all.length - most)).map((request) => cache.delete(request)));
 }

@@ -1,26 +1,29 @@
 // @ts-check
 // The map: nodes at their positions, coloured by prediction. It fills the element it is put in.
 
-import { get, patiently, studyPath } from "./api.js";
+import { patiently, studyPath } from "./api.js";
+import { Background } from "./background.js";
 import { Camera } from "./camera.js";
-import { classWords, parted, shadeClasses } from "./classes.js";
+import { parted, shadeClasses } from "./classes.js";
 import { dark } from "./colour.js";
 import { readColumns } from "./columns.js";
 import { h, show } from "./dom.js";
 import { Edges } from "./edges.js";
 import { FindBox } from "./find.js";
-import { count, number, percent, plural } from "./format.js";
+import { count, number, plural } from "./format.js";
 import { steer } from "./gestures.js";
 import { legend } from "./legend.js";
+import { Marked, reach } from "./marked.js";
 import { NodePanel } from "./node.js";
 import { complain, wordsOf } from "./notice.js";
-import { drawOverlay, pinHeight } from "./overlay.js";
+import { drawOverlay } from "./overlay.js";
 import { pictureOf } from "./picture.js";
 import { Places } from "./places.js";
+import { Pointing } from "./pointing.js";
 import { Refresher } from "./refresher.js";
 import { Scene } from "./scene.js";
+import { theme } from "./theme.js";
 
-const reach = 14; // pixels from a click to the node it selects
 const narrow = 700; // pixels, of a map with no room beside search and legend
 const apart = 26; // pixels between nodes when a single one is looked at
 
@@ -38,10 +41,11 @@ export class MapView {
     this.places = null;
     this.data = null; // of the study, in the rows of places
     this.edges = null;
-    this.marked = { pins: [], suggestions: [], chosen: null, hovered: null };
+    this.marked = new Marked();
+    this.pointing = new Pointing(context.name, this, () => this.paintOver());
+    this.background = new Background(context.name, context.meta.basemap, () => this.paint());
     /** @type {{ view?: string, spot?: [number, number] }} */
     this.wanted = {}; // to be looked at, before there are places
-    this.names = new Map(); // what the server said of nodes, by number, until something changes
     this.ending = new AbortController();
     this.element = this.build();
     this.refresher = new Refresher((signal) => this.load(signal), (error) => this.fail(error));
@@ -58,25 +62,25 @@ export class MapView {
     this.canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
     this.canvas.addEventListener("webglcontextrestored", () => this.restore());
     this.resizing.observe(this.frame);
-    steer(this.canvas, this.camera, { moved: () => this.moved(), clicked: (x, y, byKey) => this.click(x, y, byKey), hovered: (at) => this.hover(at) });
+    steer(this.canvas, this.camera, { moved: () => this.moved(), clicked: (x, y, byKey) => this.click(x, y, byKey), hovered: (at) => this.pointing.hover(at) });
     this.refresher.refresh();
   }
 
   build() {
     this.canvas = h("canvas", { id: "map", tabindex: "0", role: "application", "aria-label": "Map of nodes. Arrow keys move, plus and minus zoom, 0 shows all, Enter selects the node in the middle." });
     this.over = h("canvas", { class: "map-over", "aria-hidden": "true" });
-    this.tip = h("div", { class: "map-tip", hidden: true, "aria-hidden": "true" });
     this.status = h("p", { class: "map-status", role: "status", id: "map-status" }, "Loading the map …");
     this.legend = h("div", { class: "map-legend" });
     this.choices = h("fieldset", { class: "choices" });
     this.finder = new FindBox(this.context, (node) => this.found(node));
     this.panel = new NodePanel(this.context, () => this.pick(null));
-    this.frame = h("div", { class: "map-frame" }, this.canvas, h("div", { class: "crosshair", "aria-hidden": "true" }), this.over, this.tip);
-    this.top = h("div", { class: "map-top" }, this.finder.element, h("div", { class: "map-colours" }, this.legend, this.choices));
+    this.frame = h("div", { class: "map-frame" }, this.canvas, h("div", { class: "crosshair", "aria-hidden": "true" }), this.over, this.pointing.tip);
+    this.top = h("div", { class: "map-top" }, this.finder.element, h("div", { class: "map-colours" }, this.legend, this.choices, this.background.element));
     return h("section", { class: "map-view", "aria-label": "Map" },
       this.frame,
       this.top,
       this.tools(),
+      this.background.attribution,
       this.panel.element,
       this.status);
   }
@@ -132,7 +136,8 @@ export class MapView {
     this.scene.place(this.places);
     this.aim();
     this.canvas.dataset.placed = head.placed;
-    this.locate();
+    this.marked.locate(this.places);
+    this.background.offer(this.scene.gl, head);
     this.describe();
     this.paint();
     this.loadEdges();
@@ -185,7 +190,7 @@ export class MapView {
     if (!this.scene || (this.data && older(data.head, this.data.head))) return;
     this.data = data;
     if (data.head.classes) shadeClasses(data);
-    this.names.clear();
+    this.pointing.forget();
     this.canvas.dataset.seq = data.head.seq;
     this.canvas.dataset.known = data.head.known ?? 0;
     this.canvas.dataset.coloured = String(data.head.model);
@@ -284,6 +289,7 @@ export class MapView {
   restore() {
     if (!this.places) return;
     this.scene = new Scene(this.canvas);
+    this.background.renew(this.scene.gl);
     this.scene.place(this.places);
     this.join();
     if (this.data) this.colour();
@@ -291,7 +297,7 @@ export class MapView {
 
   // moved is called when the camera has moved. It redraws at once, and tells others when it rests.
   moved() {
-    this.hover(null);
+    this.pointing.hover(null);
     this.paint();
     clearTimeout(this.moving);
     this.moving = setTimeout(() => {
@@ -311,7 +317,7 @@ export class MapView {
   draw() {
     if (!this.colours) performance.mark("map-drawn"); // how long the first picture took
     this.colours = theme();
-    this.scene.draw(this.camera, this.sizes(), this.colours.shares);
+    this.scene.draw(this.camera, this.sizes(), this.colours.shares, () => this.background.draw(this.camera, this.colours.shares.paper, dark.matches));
     this.drawOver();
   }
 
@@ -335,16 +341,10 @@ export class MapView {
     if (this.over.width !== w || this.over.height !== t) [this.over.width, this.over.height] = [w, t];
     const pen = this.over.getContext("2d");
     pen.setTransform(dense, 0, 0, dense, 0, 0);
-    const at = (list) => list.filter((n) => n.x !== undefined && n.y !== undefined);
-    const { pins, suggestions, chosen, hovered } = this.marked;
-    const numbered = new Set(pins.map((p) => p.node));
-    drawOverlay(pen, this.camera, {
-      pins: at(pins), suggestions: at(suggestions).filter((s) => !numbered.has(s.node)), chosen: chosen?.x === undefined ? null : chosen, hovered, geographic: this.places.head.coordinates === "geographic",
-    }, this.colours ?? theme());
+    drawOverlay(pen, this.camera, { ...this.marked.drawn(), geographic: this.places.head.coordinates === "geographic" }, this.colours ?? theme());
   }
 
-  // pins sets the nodes with numbers, suggestions those with a question mark: lists of { node, x, y },
-  // or with lat and lon in place of x and y.
+  // pins sets the nodes with numbers, suggestions those with a question mark.
   pins(list) {
     this.mark("pins", list);
   }
@@ -354,69 +354,15 @@ export class MapView {
     this.panel.suggest(list);
   }
 
+  /** @param {"pins" | "suggestions"} kind */
   mark(kind, list) {
-    this.marked[kind] = list.map((node) => ({ ...node }));
+    this.marked.set(kind, list, this.places);
     this.canvas.dataset[kind] = list.map((node) => (node.number !== undefined && kind === "pins" ? `${node.number}:${node.node}` : node.node)).join(" ");
-    this.locate();
     this.paint();
   }
 
-  // locate gives the marked nodes that have only a place on the globe one in the plane.
-  locate() {
-    if (!this.places?.head.projection) return;
-    for (const node of [...this.marked.pins, ...this.marked.suggestions]) {
-      if (node.x === undefined && Number.isFinite(node.lat) && Number.isFinite(node.lon)) [node.x, node.y] = this.places.project(node.lat, node.lon);
-    }
-  }
-
-  // under returns what is drawn at a point of the screen: { node, x, y } of a pin or a suggestion,
-  // { number, x, y } of another node, or null.
-  /** @returns {{ node?: string, number?: number, x: number, y: number } | null} */
-  under(sx, sy) {
-    if (!this.places || this.camera.zoom === 0) return null;
-    const { pins, suggestions } = this.marked;
-    const near = (node, dy) => {
-      const [x, y] = this.camera.screen(node.x, node.y);
-      return Math.hypot(x - sx, y - dy - sy) <= reach;
-    };
-    const pinned = pins.find((p) => near(p, pinHeight - 12) || near(p, 4)) ?? suggestions.find((s) => near(s, 0));
-    if (pinned) return { node: pinned.node, x: pinned.x, y: pinned.y };
-    const [x, y] = this.camera.place(sx, sy);
-    return this.markUnder(x, y) ?? this.rowUnder(x, y);
-  }
-
-  markUnder(x, y) {
-    const columns = this.data?.columns;
-    let best = null, least = (8 / this.camera.zoom) ** 2;
-    for (let k = 0; k < (columns?.mark_x.length ?? 0); k++) {
-      const [px, py] = this.places.position(columns.mark_x[k], columns.mark_y[k]);
-      const d = (px - x) ** 2 + (py - y) ** 2;
-      if (d < least) [best, least] = [{ number: columns.mark_number[k], x: px, y: py }, d];
-    }
-    return best;
-  }
-
-  rowUnder(x, y) {
-    const row = this.places.nearest(x, y, reach / this.camera.zoom);
-    if (row < 0) return null;
-    const [px, py] = this.places.at(row);
-    return { number: this.places.number(row), row, x: px, y: py };
-  }
-
-  // factsOf asks the server for what is known of a node that was hit.
-  /** @param {{ node?: string, number?: number }} hit @param {AbortSignal} signal */
-  async factsOf({ node, number: n }, signal) {
-    const key = node ?? n;
-    if (!this.names.has(key)) {
-      const query = new URLSearchParams(node === undefined ? { number: String(n) } : { node });
-      this.names.set(key, (await get(`${studyPath(this.context.name, "nodes")}?${query}`, { signal })).nodes[0]);
-      if (this.names.size > 500) this.names.delete(this.names.keys().next().value);
-    }
-    return this.names.get(key);
-  }
-
   async click(sx, sy, byKey = false) {
-    const hit = this.under(sx, sy);
+    const hit = this.pointing.under(sx, sy);
     if (hit === null) {
       this.pick(null);
       if (byKey) show(this.status, "No node is near the middle: move the map, or search for a node.");
@@ -424,29 +370,10 @@ export class MapView {
       return;
     }
     try {
-      this.pick(await this.factsOf(hit, this.ending.signal));
+      this.pick(await this.pointing.factsOf(hit, this.ending.signal));
     } catch (error) {
       if (!this.ending.signal.aborted) complain(error);
     }
-  }
-
-  // hover shows the name and the value of what the mouse points at; at is null when it does not.
-  hover(at) {
-    this.asking?.abort();
-    const hit = at && this.under(at.x, at.y);
-    const before = this.marked.hovered;
-    this.marked.hovered = hit ?? null;
-    if (before?.x !== hit?.x || before?.y !== hit?.y) this.paintOver();
-    this.tip.hidden = !hit;
-    if (!hit) return;
-    const [x, y] = this.camera.screen(hit.x, hit.y);
-    this.tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
-    this.tip.classList.toggle("left", x > this.camera.width - 220);
-    const { signal } = (this.asking = new AbortController());
-    this.factsOf(hit, signal).then((facts) => {
-      if (!signal.aborted) show(this.tip, h("b", null, facts.label || facts.node), facts.label && h("span", { class: "soft" }, ` ${facts.node}`), h("div", null, valueWords(facts)));
-    }, () => {});
-    if (!this.names.has(hit.node ?? hit.number)) show(this.tip, "…");
   }
 
   paintOver() {
@@ -509,13 +436,14 @@ export class MapView {
     const { shares: _, ...colours } = theme();
     this.draw();
     return pictureOf([this.canvas, this.over], {
-      ...colours, width: this.camera.width, height: this.camera.height, by: this.by, data: this.data, title: this.context.name, unit: this.context.study.settings.unit,
+      ...colours, width: this.camera.width, height: this.camera.height, by: this.by, data: this.data, title: this.context.name, unit: this.context.study.settings.unit, attribution: this.background.on ? this.context.meta.basemap.attribution : "",
     });
   }
 
   close() {
     this.ending.abort();
-    this.asking?.abort();
+    this.pointing.close();
+    this.background.close();
     this.refresher.close();
     this.learner.close();
     this.resizing.disconnect();
@@ -535,25 +463,3 @@ export function older(head, other) {
   return head.seq < other.seq || (head.seq === other.seq && (head.known ?? 0) < (other.known ?? 0));
 }
 
-// valueWords says what is known of the value of a node.
-export function valueWords(facts) {
-  if (facts.chances) return classWords(facts);
-  const { measured, value, mean, lower, upper, above } = facts;
-  const parts = [];
-  if (measured && Number.isFinite(value)) parts.push(`measured ${number(value)}`);
-  else if (Number.isFinite(mean)) parts.push(`${number(mean)}, likely ${number(lower)} to ${number(upper)}`);
-  else parts.push("no prediction yet");
-  if (Number.isFinite(above)) parts.push(`above: ${percent(above)}`);
-  return parts.join(" · ");
-}
-
-// theme reads the colours of the page, for CSS and, as shares of red, green and blue, for the scene.
-function theme() {
-  const style = getComputedStyle(document.documentElement);
-  const css = (name) => style.getPropertyValue(name).trim();
-  const rgb = (name) => [1, 3, 5].map((k) => parseInt(css(name).slice(k, k + 2), 16) / 255);
-  return {
-    ink: css("--ink"), paper: css("--map"), soft: css("--soft"), accent: css("--accent"), onAccent: css("--on-accent"), second: css("--second"),
-    shares: { ink: rgb("--ink"), paper: rgb("--map"), plain: rgb("--plain"), line: [...rgb("--edge"), 0.55] },
-  };
-}

@@ -8,7 +8,7 @@ import { beyondOf, endsOf, nameOf } from "./legend.js";
 const margin = 16, band = 84; // pixels; the band below the map has the legend
 
 // pictureOf returns a PNG of layers, canvases of the same size, in CSS pixels.
-export function pictureOf(layers, { width, height, title, by, data, unit, paper, ink, soft }) {
+export function pictureOf(layers, { width, height, title, by, data, unit, attribution = "", paper, ink, soft }) {
   const dense = window.devicePixelRatio || 1;
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [Math.round(width * dense), Math.round((height + band) * dense)];
@@ -25,6 +25,10 @@ export function pictureOf(layers, { width, height, title, by, data, unit, paper,
     pen.fillText(text, x, y, width - 2 * margin);
   };
   write(title, margin, height + 20, { bold: true, size: 15 });
+  if (attribution) {
+    pen.font = "12px system-ui, sans-serif";
+    write(attribution, Math.max(margin, width - margin - pen.measureText(attribution).width), height + 20, { colour: soft, size: 12 });
+  }
   const scale = data?.head.scales[by];
   if (by === "class") {
     write(nameOf(by, data.head, unit), margin, height + 40, { colour: soft });

@@ -79,8 +79,8 @@ export class Scene {
   }
 
   // draw draws the view of the camera. Sizes of nodes, marks and edges are in CSS pixels, colours are
-  // lists of shares: { ink, paper, plain, line }.
-  draw(camera, sizes, colours) {
+  // lists of shares: { ink, paper, plain, line }; below draws what is to be under all that.
+  draw(camera, sizes, colours, below = () => {}) {
     const { gl, canvas, frame } = this;
     const dense = window.devicePixelRatio || 1;
     const width = Math.round(camera.width * dense), height = Math.round(camera.height * dense);
@@ -89,6 +89,7 @@ export class Scene {
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
     if (!frame) return;
+    below();
     const [wide, high] = [frame.wide || 1, frame.high || 1];
     const common = {
       top: frame.top,
@@ -170,7 +171,8 @@ function kindOf(gl, data) {
   return gl.FLOAT;
 }
 
-function program(gl, vertex, fragment) {
+// program compiles the two shaders of a layer.
+export function program(gl, vertex, fragment) {
   const made = gl.createProgram();
   for (const [type, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
     const shader = gl.createShader(type);
