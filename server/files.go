@@ -44,11 +44,24 @@ func pageFiles() (names []string) {
 // versionHeader tells the version of the page.
 const versionHeader = "Grfgp-Page"
 
-// index sends the web page, which loads its assets by the version.
+// index sends the web page.
 func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
-	body, _ := fs.ReadFile(web.Files, "index.html")
-	return sendFile(w, r, "index.html", bytes.ReplaceAll(body, []byte(`="assets/`), []byte(`="assets/`+pageVersion()+`/`)))
+	return sendFile(w, r, "index.html", indexPage())
 }
+
+// indexPage is the page as it is sent. It names all its modules, so that a browser asks for them at
+// once, and not for one after the other as they import each other.
+var indexPage = sync.OnceValue(func() []byte {
+	body, _ := fs.ReadFile(web.Files, "index.html")
+	var links strings.Builder
+	for _, name := range pageFiles() {
+		if within, ok := strings.CutPrefix(name, "assets/"); ok && strings.HasSuffix(name, ".js") && !strings.HasPrefix(within, onDemand) {
+			fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", name)
+		}
+	}
+	body = bytes.Replace(body, []byte("</head>"), []byte(links.String()+"</head>"), 1)
+	return bytes.ReplaceAll(body, []byte(`="assets/`), []byte(`="assets/`+pageVersion()+`/`))
+})
 
 // onDemand begins the names of assets that the page loads when somebody wants them, and the
 // browser keeps from then on.

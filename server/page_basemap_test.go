@@ -107,7 +107,7 @@ func TestTiles(t *testing.T) {
 }
 
 // plane tells where places are on a map of theCountry that shows all of it.
-type plane struct{ zoom, x, y, meridian, shrink, width, height float64 }
+type plane struct{ zoom, y, meridian, shrink, width, height float64 }
 
 func planeOf(p *tab, lat, lon []float64) plane {
 	size := eval[[2]float64](p, `(({ width, height }) => [width, height])(document.querySelector("#map").getBoundingClientRect())`)

@@ -42,7 +42,7 @@ func TestTypes(t *testing.T) {
 		t.Skip("types of the page were not checked: TypeScript is not here (npm ci in server/web)")
 	}
 	readConfiguration(t)
-	for _, project := range []string{"tsconfig.json", "tsconfig.worker.json"} {
+	for _, project := range []string{"tsconfig.json", "tsconfig.strict.json", "tsconfig.worker.json"} {
 		if out, err := exec.Command(node(t), compiler, "--project", project, "--pretty", "false").CombinedOutput(); err != nil {
 			t.Errorf("tsc: %v\n%s", err, out)
 		}
@@ -80,7 +80,7 @@ func node(t *testing.T) string {
 // The lock file has versions and hashes, and names no registry.
 func readConfiguration(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"tsconfig.json", "tsconfig.worker.json", "worker.d.ts", "package.json", "package-lock.json"} {
+	for _, name := range []string{"tsconfig.json", "tsconfig.strict.json", "tsconfig.worker.json", "worker.d.ts", "package.json", "package-lock.json"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,6 @@
 // @ts-check
-// Colours of classes, six and one for all others. With normal sight and with each kind of colour
-// blindness (Machado et al., 2009) any two are 26 units apart in CIELAB at least. Where the model is
+// Colours of classes, ten and one for all others. With normal sight and with each kind of colour
+// blindness (Machado et al., 2009) any two are 24 units apart in CIELAB at least, also from the paper. Where the model is
 // unsure a colour is paler. app.css has the same colours.
 
 import { dark } from "./colour.js";
@@ -8,8 +8,8 @@ import { h } from "./dom.js";
 import { percent } from "./format.js";
 
 const colours = {
-  light: ["1f36ee", "c87f15", "2a684c", "b249d2", "9a2200", "222222"],
-  dark: ["1a78ff", "ffdb22", "3ce18e", "c375cd", "d85116", "ffffff"],
+  light: ["1f36ee", "c87f15", "2a684c", "b249d2", "9a2200", "222222", "87d287", "5a0087", "f0a5ff", "781e69"],
+  dark: ["1a78ff", "ffdb22", "3ce18e", "c375cd", "d85116", "ffffff", "1e5a78", "963c2d", "782da5", "5a00ff"],
 };
 const others = { light: "9a9a9a", dark: "7c7c7c" };
 const levels = 32; // of certainty

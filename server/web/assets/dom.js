@@ -15,7 +15,7 @@ const svgSpace = "http://www.w3.org/2000/svg";
  * @param {...any} children
  * @returns {HTMLElementTagNameMap[T]}
  */
-export function h(tag, props, ...children) {
+export function h(tag, props = null, ...children) {
   return fill(document.createElement(tag), props, children);
 }
 
@@ -27,7 +27,7 @@ export function h(tag, props, ...children) {
  * @param {...any} children
  * @returns {SVGElementTagNameMap[T]}
  */
-export function svg(tag, props, ...children) {
+export function svg(tag, props = null, ...children) {
   return fill(/** @type {SVGElementTagNameMap[T]} */ (document.createElementNS(svgSpace, tag)), props, children);
 }
 
@@ -58,7 +58,7 @@ function parts(children) {
 // of the same id.
 /** @param {Element} parent @param {...any} children */
 export function show(parent, ...children) {
-  const focused = parent.contains(document.activeElement) ? document.activeElement.id : "";
+  const focused = document.activeElement && parent.contains(document.activeElement) ? document.activeElement.id : "";
   parent.replaceChildren(...parts(children));
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }

@@ -7,7 +7,7 @@ const place = (...parts) => ["grfgp-draft", new URL("./", document.baseURI).path
 // draft returns what was kept of a part of a study, null if there is nothing.
 export function draft(study, part) {
   try {
-    return JSON.parse(localStorage.getItem(place(study, part)));
+    return JSON.parse(localStorage.getItem(place(study, part)) ?? "null");
   } catch {
     return null;
   }

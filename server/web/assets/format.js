@@ -53,7 +53,7 @@ export function ticks(low, high, about = 5) {
   if (!(high > low)) return [low];
   const rough = (high - low) / about;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const step = [1, 2, 5].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
   const list = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) list.push(Number((k * step).toPrecision(12)));
   return list;
@@ -74,13 +74,13 @@ export function sizeName({ exposures, spec } = {}) {
 
 // rate is a measurement on the scale of predictions: per unit of exposure, where it has one.
 /** @param {{ value?: number, exposure?: number }} result */
-export function rate({ value, exposure }) {
+export function rate({ value = NaN, exposure = 0 }) {
   return exposure > 0 ? value / exposure : value;
 }
 
 // resultText is a measurement with its exposure: 3 of 20, or 12 (exposure 8.4); or the class that was found.
 /** @param {{ value?: number, exposure?: number, class?: string }} result @param {any} [settings] */
-export function resultText({ value, exposure, class: name }, { spec } = {}) {
+export function resultText({ value, exposure = 0, class: name }, { spec } = {}) {
   if (name !== undefined) return name;
   if (!(exposure > 0)) return number(value, 6);
   return spec?.values === "share" ? `${number(value, 6)} of ${number(exposure, 6)}` : `${number(value, 6)} (exposure ${number(exposure, 6)})`;

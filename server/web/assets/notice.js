@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { wordsOfProblem } from "./problems.js";
 import { times } from "./times.js";
 
-const board = () => document.getElementById("notices");
+const board = () => /** @type {HTMLElement} */ (document.getElementById("notices"));
 
 const most = 3; // confirmations shown at a time
 

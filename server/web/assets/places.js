@@ -14,36 +14,58 @@ export class Places {
     this.high = high;
     this.top = head.top;
     this.rows = head.rows;
-    this.index();
+    // Rows are in the cells of a grid, so that no search looks at all of them.
+    this.side = Math.max(1, Math.min(512, Math.round(Math.sqrt(this.rows) / 2)));
+    this.starts = new Uint32Array(this.side * this.side + 1); // rows of cell c: order[starts[c]] … order[starts[c + 1] - 1]
+    this.spacing = this.spacingIn(this.count());
   }
 
-  // index puts the rows into the cells of a grid, so that no search looks at all of them.
-  index() {
-    const side = Math.max(1, Math.min(512, Math.round(Math.sqrt(this.rows) / 2)));
-    const { x, y, top, rows } = this;
-    this.side = side;
-    this.starts = new Uint32Array(side * side + 1); // rows of cell c: order[starts[c]] … order[starts[c + 1] - 1]
-    const cells = new Int32Array(rows);
+  // cellOf is the cell of a row, -1 if it has no place.
+  /** @param {number} row */
+  cellOf(row) {
+    const { x, y, top, side } = this;
     const share = side / (top + 1);
+    return x[row] === top && y[row] === top ? -1 : Math.floor(y[row] * share) * side + Math.floor(x[row] * share);
+  }
+
+  // count finds out where the cells begin, and returns how many have rows.
+  count() {
+    const { starts, rows } = this;
     for (let row = 0; row < rows; row++) {
-      const missing = x[row] === top && y[row] === top;
-      cells[row] = missing ? -1 : Math.floor(y[row] * share) * side + Math.floor(x[row] * share);
-      if (!missing) this.starts[cells[row] + 1]++;
+      const cell = this.cellOf(row);
+      if (cell >= 0) starts[cell + 1]++;
     }
     let occupied = 0;
-    for (let c = 0; c < side * side; c++) {
-      if (this.starts[c + 1] > 0) occupied++;
-      this.starts[c + 1] += this.starts[c];
+    for (let c = 1; c < starts.length; c++) {
+      if (starts[c] > 0) occupied++;
+      starts[c] += starts[c - 1];
     }
-    const next = this.starts.slice();
-    this.order = new Uint32Array(this.starts[side * side]);
-    for (let row = 0; row < rows; row++) if (cells[row] >= 0) this.order[next[cells[row]]++] = row;
-    this.spacing = this.spacingIn(occupied);
+    return occupied;
+  }
+
+  // order are the rows by cells. It is made by the first search: nothing needs it before the first
+  // picture.
+  get order() {
+    if (!this.ordered) {
+      const next = this.starts.slice();
+      this.ordered = new Uint32Array(this.placed);
+      for (let row = 0; row < this.rows; row++) {
+        const cell = this.cellOf(row);
+        if (cell >= 0) this.ordered[next[cell]++] = row;
+      }
+    }
+    return this.ordered;
+  }
+
+  // placed is the number of rows with a place.
+  get placed() {
+    return this.starts[this.starts.length - 1];
   }
 
   // spacingIn is how far nodes are apart where there are some, in units of the plane.
+  /** @param {number} occupied */
   spacingIn(occupied) {
-    const placed = Math.max(1, this.order.length);
+    const placed = Math.max(1, this.placed);
     const area = (this.wide * this.high * occupied) / (this.side * this.side);
     return area > 0 ? Math.sqrt(area / placed) : Math.max(this.wide, this.high) / placed;
   }
@@ -65,12 +87,13 @@ export class Places {
 
   // nearest is the row that is nearest to a position, at most so far from it; -1: there is none.
   nearest(x, y, reach) {
+    const { order } = this;
     let best = -1, least = reach * reach;
     this.eachIn([x - reach, y - reach, x + reach, y + reach], (from, to) => {
       for (let k = from; k < to; k++) {
-        const [px, py] = this.position(this.x[this.order[k]], this.y[this.order[k]]);
+        const [px, py] = this.position(this.x[order[k]], this.y[order[k]]);
         const d = (px - x) ** 2 + (py - y) ** 2;
-        if (d <= least) [best, least] = [this.order[k], d];
+        if (d <= least) [best, least] = [order[k], d];
       }
     });
     return best;

@@ -31,7 +31,7 @@ export function askToken(why) {
           sessionStorage.setItem(place, input.value.trim());
           dialog.remove();
           asking = null;
-          resolve();
+          resolve(undefined);
         },
       },
       h("h2", { id: "token-title" }, "This server requires a token"),

@@ -50,9 +50,9 @@ export function verdicts(c) {
   const said = [];
   const n = c.left.length;
   const a = accuracy(c);
-  if (a.is === "better") said.push(`The error on held-out measurements is ${percent(1 - c.rmse / a.rule.error)} lower than that of ${a.rule.name}, the best simple rule.`);
-  if (a.is === "worse") said.push(`Caution: ${a.rule.name} predicts held-out measurements better than the model.`);
-  if (a.is === "neither") said.push(`With ${plural(n, "measurement")}, the errors of the model and of ${a.rule.name}, the best simple rule, do not differ clearly.`);
+  if (a.rule && a.is === "better") said.push(`The error on held-out measurements is ${percent(1 - c.rmse / a.rule.error)} lower than that of ${a.rule.name}, the best simple rule.`);
+  if (a.rule && a.is === "worse") said.push(`Caution: ${a.rule.name} predicts held-out measurements better than the model.`);
+  if (a.rule && a.is === "neither") said.push(`With ${plural(n, "measurement")}, the errors of the model and of ${a.rule.name}, the best simple rule, do not differ clearly.`);
   said.push(...rangeVerdicts(ranges(c)));
   if (n < few) said.push(`There are only ${plural(n, "measurement")}: these results may still change.`);
   return said;
@@ -80,7 +80,7 @@ export function inShort(c, unit = "") {
   const words = [];
   if (Number.isFinite(c.rmse)) {
     const beside = { better: "better than", worse: "worse than", neither: "no better than" }[a.is];
-    words.push(`Typical miss ${number(c.rmse, 2)}${unit}${beside ? `, ${beside} ${a.rule.name} (${number(a.rule.error, 2)})` : ""}.`);
+    words.push(`Typical miss ${number(c.rmse, 2)}${unit}${beside && a.rule ? `, ${beside} ${a.rule.name} (${number(a.rule.error, 2)})` : ""}.`);
   }
   if (r.is === "few") words.push(`Not enough values to judge the ranges.`);
   else if (r.is !== "unknown") {

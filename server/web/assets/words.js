@@ -125,7 +125,7 @@ export function ledgerOf({ ledger }) {
 // columnsOf are the columns of a file, by name or by number.
 /** @param {Report} report */
 export function columnsOf(report) {
-  const used = (report.columns ?? []).filter((c) => c.number).sort((a, b) => a.number - b.number).map((c) => c.name || String(c.number));
+  const used = (report.columns ?? []).filter((c) => c.number).sort((a, b) => (a.number ?? 0) - (b.number ?? 0)).map((c) => c.name || String(c.number));
   return [...new Set([...used, ...(report.unused_columns ?? [])])];
 }
 

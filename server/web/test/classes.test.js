@@ -60,3 +60,14 @@ test("classes are those of the settings, or those told", () => {
   assert.deepEqual(classNames({ settings: { classes: ["x", "y"] }, classes: [{ class: "y" }] }), ["x", "y"]);
   assert.deepEqual(classNames({ settings: {}, classes: [{ class: "y" }] }), ["y"]);
 });
+
+test("the style sheet has the colours of the map", async () => {
+  const { readFile } = await import("node:fs/promises");
+  const css = await readFile(new URL("../assets/app.css", import.meta.url), "utf8");
+  const ramp = classRamp([1, 1, 1]);
+  for (let k = 0; k <= mostColours; k++) {
+    const hex = colourAt(ramp, classShade(k, 1, 3)).map((v) => v.toString(16).padStart(2, "0")).join("");
+    assert.ok(css.includes(`--class-${k}: #${hex};`), `class ${k} is ${hex}`);
+    assert.ok(css.includes(`.class-${k} {`));
+  }
+});
