@@ -27,7 +27,7 @@ var jsonFormat = &Format{
 	Read: readJSON,
 }
 
-var jsonStart = regexp.MustCompile(`^\s*(?:\{\s*(?:"|\})|\[\s*[\{\["])`)
+var jsonStart = regexp.MustCompile(`^\s*(?:\{\s*["'}]|\[\s*[{\["'])`)
 
 type jsonReader struct {
 	ctx   context.Context
@@ -70,8 +70,11 @@ func readJSON(ctx context.Context, in Input, opts Options) (*File, error) {
 // broken is the error about a text that is not JSON.
 func (r *jsonReader) broken(err error, at int64) error {
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	switch {
+	case errors.As(err, &syntax):
 		at = syntax.Offset
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		at = int64(len(r.data))
 	}
 	at = max(0, min(at, int64(len(r.data))))
 	line := int64(bytes.Count(r.data[:at], []byte("\n"))) + 1
