@@ -69,6 +69,7 @@ var all = []*Format{
 	npzFormat,
 	gexfFormat,
 	gmlFormat,
+	dotFormat,
 	pajekFormat,
 	dimacsFormat,
 	jsonFormat,
@@ -122,6 +123,13 @@ func newAttributes(unit string, names ...string) *attributes {
 	for j, name := range names {
 		a.column[name] = j
 	}
+	return a
+}
+
+// reserve keeps the columns so far for what the format itself says: an attribute that
+// has the name of one of them gets a column of its own.
+func (a *attributes) reserve() *attributes {
+	clear(a.column)
 	return a
 }
 

@@ -250,6 +250,7 @@ func (r *jsonReader) byIndex(nodes, edges *attributes) bool {
 func (r *jsonReader) nodes(value json.RawMessage) (*attributes, error) {
 	t := newAttributes("node", "id")
 	if isObject(value) {
+		t.reserve()
 		all, err := r.members(value)
 		if err != nil {
 			return nil, err
@@ -396,6 +397,9 @@ func (r *jsonReader) flatten(t *attributes, row []string, object json.RawMessage
 		case isObject(m.value):
 			row, err = r.flatten(t, row, m.value, name+".", graph, depth+1)
 		default:
+			if depth > 0 && prefix == "" && t.get(row, name) != "" {
+				name = "metadata." + name // the object itself says something else
+			}
 			row = r.put(t, row, name, r.text(m.value))
 		}
 		if err != nil {

@@ -160,8 +160,6 @@ func (in *input) format() (string, error) {
 		return "", in.fail(CodeFormat, "is a web page, not data", do("the download saved the page instead of the file: fetch the file itself"))
 	case has("<") && (within("<graphml") || has("<?xml") || has("<!--")):
 		return formatGraphML, nil
-	case has("graph {"), has("digraph "), has("strict graph"), has("strict digraph"):
-		return "", in.fail(CodeFormat, "is a Graphviz file, which is not supported", do("save the graph as GraphML or as CSV"))
 	}
 	return formatDelimited, nil
 }
