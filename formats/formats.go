@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -36,6 +37,8 @@ type Table struct {
 	// Unit is what a row is in the file, such as "edge", "feature" or "row": messages
 	// name rows by it and their number from 1.
 	Unit string
+
+	gaps *Error // set if nearly all cells are empty, and too many
 }
 
 // File is what a file holds: edges and nodes, or a plain table of either, of
@@ -55,11 +58,26 @@ type Format struct {
 	// lower case, without the ending of a compression, and the first bytes, up to Head.
 	Detect func(name string, head []byte) bool
 
-	// Read reads a file; its errors are of type *Error, or those of ctx.
+	// Read reads a file; its errors are of type *Error, or those of ctx. Programs call
+	// Tables.
 	Read func(ctx context.Context, in Input, opts Options) (*File, error)
 
 	// ByPath says that Read opens Path itself, where there is one.
 	ByPath bool
+}
+
+// Tables reads a file; its errors are of type *Error, or those of ctx.
+func (f *Format) Tables(ctx context.Context, in Input, opts Options) (*File, error) {
+	file, err := f.Read(ctx, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range []*Table{file.Edges, file.Nodes, file.Rows} {
+		if t != nil && t.gaps != nil {
+			return nil, t.gaps
+		}
+	}
+	return file, nil
 }
 
 // all are the formats, in the order in which they are tried: those whose first bytes
@@ -114,7 +132,8 @@ func hasExtension(name string, extensions ...string) bool {
 // the names are first seen.
 type attributes struct {
 	Table
-	column map[string]int
+	column        map[string]int
+	cells, values int // of all rows: cells, and values in them
 }
 
 // newAttributes returns a table whose first columns are given.
@@ -149,7 +168,13 @@ func (a *attributes) set(row []string, name, value string) []string {
 		a.Names = append(a.Names, name)
 		a.column[name] = j
 	}
+	a.values++
 	if j >= len(row) {
+		const some, waste = 1 << 22, 50
+		if a.cells += j + 1 - len(row); a.cells > some && a.cells > waste*a.values {
+			a.gaps = fail(Content, fmt.Sprintf("there are %d different attributes, and each %s has few of them", len(a.Names), a.Unit), "is a value written as the name of an attribute? write the file again")
+			return row
+		}
 		row = slices.Grow(row, max(len(a.Names), 2)-len(row))
 		row = append(row, make([]string, j+1-len(row))...)
 	}

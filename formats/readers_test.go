@@ -68,6 +68,7 @@ func TestMETIS(t *testing.T) {
 		{name: "not a node", text: "2 1\n2\n5\n", want: `line 3: "5" are not the neighbours of node 2: numbers from 1 to 2; correct the line, or write the file again`},
 		{name: "no weight", text: "2 1 1\n2\n1 7\n", want: `line 2: "2" are not the neighbours of node 1: numbers from 1 to 2, each followed by its weight; correct the line, or write the file again`},
 		{name: "header", text: "2 x\n2\n1\n", want: `line 1: "2 x" is not a first line of METIS; write: nodes edges [fmt [weights]], as in 3 2 001`},
+		{name: "by name", text: "3 2\n2\n1\n2\n", want: `some edge is listed at one of its ends only, and METIS lists each at both; write the file again`},
 		{name: "absurd size", text: "1000000000000 1\n2\n1\n", want: `line 1: 1000000000000 nodes, but only 20 edges: nearly all nodes would have no edge; correct the number of nodes`},
 	} {
 		c.run(t, metisFormat, "f.metis")
@@ -222,7 +223,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, which byte) {
 		Detect("f", data[:min(len(data), Head)])
-		file, err := all[int(which)%len(all)].Read(context.Background(), Input{Name: "f", Data: data}, Options{})
+		file, err := all[int(which)%len(all)].Tables(context.Background(), Input{Name: "f", Data: data}, Options{})
 		if err != nil {
 			var typed *Error
 			if !errors.As(err, &typed) || typed.What == "" || len(typed.Remedies) == 0 {
@@ -247,4 +248,16 @@ func FuzzRead(f *testing.F) {
 			t.Fatal("a file without tables")
 		}
 	})
+}
+
+// Attributes that nearly no row has do not fill the memory.
+func TestGaps(t *testing.T) {
+	var text strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&text, "{\"k%d\": 1}\n", i)
+	}
+	_, err := jsonFormat.Tables(context.Background(), Input{Data: []byte(text.String())}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "different attributes, and each record has few of them") {
+		t.Error(err)
+	}
 }

@@ -27,7 +27,7 @@ func (in *input) tables(ctx context.Context, opts Options) (*formats.File, error
 	if id := opts.Columns[RoleID]; id != "" && opts.Nodes == nil {
 		ask.ID = id
 	}
-	f, err := in.kind.Read(ctx, from, ask)
+	f, err := in.kind.Tables(ctx, from, ask)
 	if err != nil {
 		return nil, in.translate(err)
 	}
