@@ -54,7 +54,7 @@ func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 	best := slices.MaxFunc(found, func(a, b candidate) int { return cmp.Compare(a.share, b.share) })
 	if best.share < most {
 		return 0, s.in.fail(CodeContent, "its lines have very different numbers of fields",
-			do(fmt.Sprintf("put one %s on each line (is it an adjacency list?)", s.in.table.row())), do("name the delimiter", Setting{Option: OptionDelimiter}))
+			do(fmt.Sprintf("put one %s on each line", s.in.table.row())), do("give the file the ending .adjlist if it is an adjacency list"), do("name the delimiter", Setting{Option: OptionDelimiter}))
 	}
 	return best.d, nil
 }
@@ -119,7 +119,7 @@ func (s *sheet) hasHeader(first []string, rest [][]string, copies int, line int6
 			return rule.header, nil
 		}
 	}
-	what := fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.in.table.row())
+	what := fmt.Sprintf("%s (%s) may be a header or the first %s", s.in.place(line), quoteAll(first), s.in.table.row())
 	if clues.recurs {
 		what += ": its words are known column names, but one of them also occurs in a row"
 	}
