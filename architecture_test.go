@@ -20,7 +20,7 @@ var forbidden = map[string][]string{
 	"progress":  {"grfgp"},
 	"sparse":    {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graph":     {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"formats":   {"grfgp"},
+	"formats":   {"grfgp/sparse", "grfgp/graph", "grfgp/covariate", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"covariate": {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graphio":   {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"walk":      {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
@@ -37,6 +37,7 @@ var forbidden = map[string][]string{
 	"client":    {"grfgp/server", "grfgp/store", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"server":    {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 
+	"internal/geometry":         {"grfgp"},
 	"internal/paper/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"internal/paper/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
 }

@@ -28,7 +28,7 @@ var (
 func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
 
 // archiveLimit is the largest unpacked size of an archive.
-const archiveLimit = 4 << 30
+const archiveLimit = 1 << 30
 
 func readArchive(ctx context.Context, in Input, opts Options) (*File, error) {
 	z, err := zip.NewReader(bytes.NewReader(in.Data), int64(len(in.Data)))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -110,7 +111,7 @@ func (f dbfField) value(cell []byte, decode func([]byte) string) string {
 // encoding returns how text is decoded.
 func (l *layer) encoding(body []byte, cpg string) (func([]byte) string, error) {
 	asUTF8 := func(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
-	plain := strings.NewReplacer("-", "", "_", "", " ", "", "ansi", "windows", "cp", "windows", "latin1", "iso88591").Replace(strings.ToLower(strings.TrimSpace(cpg)))
+	plain := strings.NewReplacer("-", "", "_", "", " ", "", "ansi", "", "cp", "", "windows", "", "ibm", "", "oem", "", "iso", "", "latin1", "88591").Replace(strings.ToLower(strings.TrimSpace(cpg)))
 	switch plain {
 	case "":
 		if utf8.Valid(body) {
@@ -118,7 +119,7 @@ func (l *layer) encoding(body []byte, cpg string) (func([]byte) string, error) {
 		}
 		l.note("text of the file .dbf is read as Western European (Windows 1252): there is no file .cpg that says its encoding")
 		return decodeBy(charmap.Windows1252), nil
-	case "utf8", "65001", "windows65001":
+	case "utf8", "65001":
 		if utf8.Valid(body) {
 			return asUTF8, nil
 		}
@@ -132,7 +133,7 @@ func (l *layer) encoding(body []byte, cpg string) (func([]byte) string, error) {
 			continue
 		}
 		name := strings.NewReplacer("-", "", " ", "").Replace(strings.ToLower(table.String()))
-		if plain == name || "windows"+plain == name || "ibmcodepage"+plain == name || plain == strings.TrimPrefix(name, "iso") {
+		if slices.Contains([]string{"windows" + plain, "ibmcodepage" + plain, "iso" + plain, plain}, name) {
 			return decodeBy(table), nil
 		}
 	}

@@ -115,7 +115,7 @@ func (r *roads) oneWay() (n int) {
 func (r *roads) nodes(l *layer) *Table {
 	meet := map[int32][]int32{} // roads at a node
 	for _, e := range r.net.Edges {
-		meet[e.U], meet[e.V] = append(meet[e.U], e.Road), append(meet[e.V], e.Road)
+		meet[e.U], meet[e.V] = append(meet[e.U], e.RoadU), append(meet[e.V], e.RoadV)
 	}
 	type carried struct {
 		name   string

@@ -70,7 +70,11 @@ func eachPBFBlock(ctx context.Context, data []byte, use func(b *pbfBlock) error)
 				return damaged(err)
 			}
 			if err := checkPBFHeader(content); err != nil {
-				return err
+				var needs *Error
+				if errors.As(err, &needs) {
+					return needs
+				}
+				return damaged(err)
 			}
 		case "OSMData":
 			content, err := unpackBlob(blob)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -44,7 +45,7 @@ func readShapefileIn(ctx context.Context, files fs.FS, name string, opts Options
 	beside := func(ending string) ([]byte, error) {
 		stem := strings.TrimSuffix(name, filepath.Ext(name))
 		for _, e := range []string{ending, strings.ToUpper(ending), strings.TrimSuffix(name, stem) + ending} {
-			data, err := fs.ReadFile(files, stem+e)
+			data, err := readWhole(files, stem+e)
 			if err == nil || !errors.Is(err, fs.ErrNotExist) {
 				return data, err
 			}
@@ -59,7 +60,7 @@ func readShapefileIn(ctx context.Context, files fs.FS, name string, opts Options
 		}
 		parts[ending] = data
 	}
-	data, err := fs.ReadFile(files, name)
+	data, err := readWhole(files, name)
 	if err != nil {
 		return nil, &Error{Kind: Damaged, What: "cannot be read", Remedies: []Remedy{{Do: "check the disk"}}, Err: err}
 	}
@@ -78,6 +79,24 @@ func readShapefileIn(ctx context.Context, files fs.FS, name string, opts Options
 	l.readReference(string(parts[".prj"]))
 	return l.file(opts)
 }
+
+// readWhole reads a file without trust in its stated size, which a damaged archive may have
+// wrong.
+func readWhole(files fs.FS, name string) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	if err == nil && int64(len(data)) > fileLimit {
+		err = fmt.Errorf("%s is larger than %d GiB", name, int64(fileLimit)>>30)
+	}
+	return data, err
+}
+
+// fileLimit is that of a shapefile: offsets in it are 32-bit numbers of 16-bit words.
+const fileLimit = 8 << 30
 
 // readShapes adds the shapes of a .shp file; rows are their properties, nil for those that
 // are marked as deleted.

@@ -18,9 +18,10 @@ type Network struct {
 
 // Edge joins two vertices that are nodes.
 type Edge struct {
-	U, V   int32 // U < V
-	Length float64
-	Road   int32 // of most of its length
+	U, V         int32 // U < V
+	Length       float64
+	Road         int32 // of most of its length
+	RoadU, RoadV int32 // at its ends
 }
 
 // Contract makes a network of paths over vertices: vertices that exactly two others follow
@@ -104,14 +105,14 @@ func (c *chains) follow(from int32) {
 		if c.next[i].done {
 			continue
 		}
-		e, at := Edge{U: from}, i
+		e, at := Edge{U: from, RoadU: c.next[i].road}, i
 		var parts []part
 		for {
 			s := &c.next[at]
 			s.done, c.next[s.back].done = true, true
 			e.Length += s.length
 			parts = addPart(parts, s.road, s.length)
-			e.V = s.to
+			e.V, e.RoadV = s.to, s.road
 			if c.isNode(s.to) {
 				break
 			}
@@ -122,7 +123,7 @@ func (c *chains) follow(from int32) {
 		}
 		e.Road = longest(parts)
 		if e.U > e.V {
-			e.U, e.V = e.V, e.U
+			e.U, e.V, e.RoadU, e.RoadV = e.V, e.U, e.RoadV, e.RoadU
 		}
 		c.edges = append(c.edges, e)
 	}

@@ -2,6 +2,7 @@ package geometry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,18 +29,20 @@ func IsWKT(text string) bool {
 	if strings.HasPrefix(strings.ToUpper(text), "SRID=") {
 		_, w.text, _ = strings.Cut(text, ";")
 	}
-	switch strings.ToUpper(w.word()) {
-	case "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION":
-	default:
+	kind := strings.ToUpper(w.word())
+	kind = strings.TrimSuffix(strings.TrimSuffix(kind, "M"), "Z")
+	if !slices.Contains([]string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"}, kind) {
 		return false
 	}
-	switch next := strings.ToUpper(w.word()); next {
-	case "", "Z", "M", "ZM":
-		return w.take('(') || next != "" && strings.EqualFold(w.word(), "EMPTY")
-	case "EMPTY":
-		return true
+	next := strings.ToUpper(w.word())
+	if next == "Z" || next == "M" || next == "ZM" {
+		next = strings.ToUpper(w.word())
 	}
-	return false
+	if next != "" || !w.take('(') {
+		return next == "EMPTY"
+	}
+	w.blanks()
+	return kind == "GEOMETRYCOLLECTION" || w.at < len(w.text) && strings.IndexByte("(+-.0123456789", w.text[w.at]) >= 0
 }
 
 // wkt reads well-known text.
