@@ -81,14 +81,24 @@ type Format struct {
 // all are the formats, in the order in which they are tried: those whose first bytes
 // are unmistakable come first. Whoever adds a format adds a line.
 var all = []*Format{
+	npyFormat,
+	npzFormat,
 	shapefileFormat,
 	osmPBFFormat,
-	osmXMLFormat,
-	gmlFormat,
-	geoJSONFormat,
 	zippedGTFSFormat,
 	zippedShapefileFormat,
+	gexfFormat,
+	osmXMLFormat,
+	gmlFormat,
+	pajekFormat,
+	dimacsFormat,
+	geoJSONFormat,
+	jsonFormat,
 	wktFormat,
+	multilineFormat,
+	edgelistFormat,
+	adjlistFormat,
+	metisFormat,
 }
 
 // Detect returns the format of a file with the given name and first bytes, up to Head, or nil: then
@@ -136,6 +146,14 @@ func newAttributes(unit string, names ...string) *attributes {
 		a.column[name] = j
 	}
 	return a
+}
+
+// get returns an attribute of a row, "" if it has none.
+func (a *attributes) get(row []string, name string) string {
+	if j, known := a.column[name]; known && j < len(row) {
+		return row[j]
+	}
+	return ""
 }
 
 // set puts an attribute into a row, which grows as needed.

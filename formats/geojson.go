@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"grfgp/internal/geometry"
@@ -18,13 +19,37 @@ import (
 var geoJSONFormat = &Format{
 	Name: "GeoJSON",
 	Detect: func(name string, head []byte) bool {
-		start := bytes.TrimLeft(head, "\x1e \t\r\n") // a sequence may begin with a record separator
-		return bytes.HasPrefix(start, []byte("{")) && (geoJSONType.Match(head) || hasExtension(name, ".geojson", ".geojsonl", ".geojsons"))
+		return isGeoJSON(head) || bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && hasExtension(name, ".geojson", ".geojsonl", ".geojsons")
 	},
 	Read: readGeoJSON,
 }
 
-var geoJSONType = regexp.MustCompile(`"type"\s*:\s*"(FeatureCollection|Feature|GeometryCollection|(Multi)?(Point|LineString|Polygon)|Topology)"`)
+// isGeoJSON reports whether the outermost object is of a type of GeoJSON, or TopoJSON, which gets a
+// better message here. A sequence may begin with a record separator.
+func isGeoJSON(head []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimLeft(head, "\x1e")))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if key == "features" {
+			return true
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return false
+		}
+		var kind string
+		if key == "type" && json.Unmarshal(value, &kind) == nil {
+			return slices.Contains([]string{"FeatureCollection", "Feature", "GeometryCollection", "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon", "Topology"}, kind)
+		}
+	}
+	return false
+}
 
 // geoJSONReader reads a document, feature by feature.
 type geoJSONReader struct {

@@ -16,7 +16,6 @@ type layer struct {
 	properties *attributes
 	features   []feature
 	metric     geometry.Metric
-	place      string // what the coordinates are, in words
 	notes      []string
 	empty      int // features without geometry, left out
 }

@@ -106,7 +106,7 @@ func notText(head []byte) (what, next string) {
 	if order := wideText(head); order != "" {
 		return "looks like text in UTF-16 without a byte-order mark", "convert it: iconv -f UTF-16" + order + " -t UTF-8 FILE > NEW"
 	}
-	return "is a binary file: it holds NUL bytes", "name a file of text: delimited columns, MatrixMarket or GraphML"
+	return "is a binary file of a kind that is not known: it holds NUL bytes", "save it as CSV, GraphML or another format that is read"
 }
 
 // wideText returns the byte order, LE or BE, if the text looks like UTF-16: nearly
@@ -152,14 +152,8 @@ func (in *input) format() (string, error) {
 		return formatMatrixMarket, nil
 	case has("<!doctype html"), has("<html"):
 		return "", in.fail(CodeFormat, "is a web page, not data", do("the download saved the page instead of the file: fetch the file itself"))
-	case has("<") && within("<gexf"):
-		return "", in.fail(CodeFormat, "is GEXF, which is not supported", do("save the graph as GraphML or as CSV"))
 	case has("<") && (within("<graphml") || has("<?xml") || has("<!--")):
 		return formatGraphML, nil
-	case has("{"), has("[{"), has("[["), has("[\n"), has("[\""):
-		return "", in.fail(CodeFormat, "is JSON, which is not supported", do("write the edges as CSV, one per line: source,target,weight"))
-	case has("*vertices"), has("*network"), has("*arcs"), has("*edges"):
-		return "", in.fail(CodeFormat, "is a Pajek file, which is not supported", do("save the graph as GraphML or as CSV"))
 	case has("graph {"), has("digraph "), has("strict graph"), has("strict digraph"):
 		return "", in.fail(CodeFormat, "is a Graphviz file, which is not supported", do("save the graph as GraphML or as CSV"))
 	}
