@@ -58,6 +58,9 @@ type File struct {
 	Rows  *Table // whose columns have the meaning that their names say
 	Notes []string
 
+	// EdgeNotes are notes about the edges, which concern nobody who reads the nodes alone.
+	EdgeNotes []string
+
 	// What the weights of edges are unless options say otherwise, where the reader knows it.
 	Distance string // column of Edges that holds real distances
 	Equal    bool   // all edges are equal, whatever numbers they have

@@ -85,7 +85,7 @@ func readGTFS(ctx context.Context, files fs.FS) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{Edges: edges, Nodes: g.nodes(), Distance: "travel_time", Notes: g.layer.notes}, nil
+	return &File{Edges: edges, Nodes: g.nodes(), Distance: "travel_time", Notes: g.layer.notes, EdgeNotes: g.layer.edgeNotes}, nil
 }
 
 // each reads a file of the timetable row by row; get returns a cell by the name of its column.
@@ -317,12 +317,12 @@ func (g *gtfs) edges() (*Table, error) {
 		}
 		t.Rows = append(t.Rows, []string{g.stops[pair[0]].id, g.stops[pair[1]].id, strconv.FormatFloat(time, 'f', 1, 64), metres(g.length(pair)), strconv.Itoa(l.trips)})
 	}
-	g.layer.note("edges join stops that follow each other in a trip; travel_time is the mean time between them in seconds, length the straight distance in metres, trips their number")
+	g.layer.noteEdges("edges join stops that follow each other in a trip; travel_time is the mean time between them in seconds, length the straight distance in metres, trips their number")
 	if short > 0 {
-		g.layer.note("edges with a travel time below 30 s, as rounding to minutes makes them: %d; 30 s are used", short)
+		g.layer.noteEdges("edges with a travel time below 30 s, as rounding to minutes makes them: %d; 30 s are used", short)
 	}
 	if untimed > 0 {
-		g.layer.note("edges without times: %d; the mean speed of the others is used", untimed)
+		g.layer.noteEdges("edges without times: %d; the mean speed of the others is used", untimed)
 	}
 	return t, nil
 }

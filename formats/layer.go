@@ -17,7 +17,8 @@ type layer struct {
 	features   []feature
 	metric     geometry.Metric
 	notes      []string
-	empty      int // features without geometry, left out
+	edgeNotes  []string // about lines and borders
+	empty      int      // features without geometry, left out
 }
 
 // feature is a row of properties with a shape.
@@ -49,6 +50,10 @@ func failFeature(at int64, kind Kind, what string, do ...string) *Error {
 
 func (l *layer) note(format string, args ...any) {
 	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+}
+
+func (l *layer) noteEdges(format string, args ...any) {
+	l.edgeNotes = append(l.edgeNotes, fmt.Sprintf(format, args...))
 }
 
 // file makes a graph of lines or of areas, or a table of points.

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -41,7 +42,8 @@ func (l *layer) borders(points int, opts Options) (*File, error) {
 	shapes := make([]string, len(areas.names))
 	for k, polygons := range areas.polygons {
 		s := geometry.Shape{Areas: polygons}
-		centers[k], shapes[k] = s.Center(), s.AreasJSON()
+		c := s.Center()
+		centers[k], shapes[k] = geometry.Point{X: rounded(c.X), Y: rounded(c.Y)}, s.AreasJSON()
 	}
 	nodes := l.nodeTable(property, true)
 	for k, f := range l.features {
@@ -54,9 +56,9 @@ func (l *layer) borders(points int, opts Options) (*File, error) {
 		edges.Rows = append(edges.Rows, []string{areas.names[b.A], areas.names[b.B], metres(b.Length)})
 		joined[b.A], joined[b.B] = true, true
 	}
-	l.note("edges join areas with a common border; the column border is its length in metres")
+	l.noteEdges("edges join areas with a common border; the column border is its length in metres")
 	if touching > 0 {
-		l.note("pairs of areas that meet in corners only: %d; they are not joined", touching)
+		l.noteEdges("pairs of areas that meet in corners only: %d; they are not joined", touching)
 	}
 	lone := 0
 	for _, ok := range joined {
@@ -65,10 +67,13 @@ func (l *layer) borders(points int, opts Options) (*File, error) {
 		}
 	}
 	if lone > 0 {
-		l.note("areas without a common border with another: %d; islands, or outlines that differ by more than %g m", lone, opts.snap())
+		l.noteEdges("areas without a common border with another: %d; islands, or outlines that differ by more than %g m", lone, opts.snap())
 	}
-	return &File{Edges: edges, Nodes: nodes, Equal: true, Notes: l.notes}, nil
+	return &File{Edges: edges, Nodes: nodes, Equal: true, Notes: l.notes, EdgeNotes: l.edgeNotes}, nil
 }
+
+// rounded is a coordinate to seven decimals, a centimetre on the globe.
+func rounded(x float64) float64 { return math.Round(x*1e7) / 1e7 }
 
 // metres writes a length to a millimetre.
 func metres(length float64) string { return strconv.FormatFloat(length, 'f', 3, 64) }

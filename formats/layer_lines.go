@@ -55,11 +55,11 @@ func (l *layer) network(points int, opts Options) (*File, error) {
 		r.values = append(r.values, row)
 	}
 	if joined.Short > 0 {
-		l.note("lines whose points all lie within %g m of each other: %d; left out", opts.snap(), joined.Short)
+		l.noteEdges("lines whose points all lie within %g m of each other: %d; left out", opts.snap(), joined.Short)
 	}
-	l.note("lines meet at common vertices and where a line ends on another, within %g m; lines that merely cross do not meet", opts.snap())
+	l.noteEdges("lines meet at common vertices and where a line ends on another, within %g m; lines that merely cross do not meet", opts.snap())
 	if joined.Missed > 0 {
-		l.note("ends that lie within %g m of a line that they do not meet: %d; if they should, join them with a larger tolerance", geometry.NearMiss, joined.Missed)
+		l.noteEdges("ends that lie within %g m of a line that they do not meet: %d; if they should, join them with a larger tolerance", geometry.NearMiss, joined.Missed)
 	}
 	return r.file(l)
 }
@@ -83,20 +83,20 @@ func (r *roads) file(l *layer) (*File, error) {
 	for _, e := range r.net.Edges {
 		edges.Rows = append(edges.Rows, append([]string{r.ids(e.U), r.ids(e.V), metres(max(e.Length, 0.001))}, r.values[e.Road]...))
 	}
-	l.note("nodes are junctions and ends of lines: %d; the length of an edge is along its line, in metres", len(r.net.Nodes))
+	l.noteEdges("nodes are junctions and ends of lines: %d; the length of an edge is along its line, in metres", len(r.net.Nodes))
 	if n := r.net.Parallel; n > 0 {
-		l.note("longer ways between two junctions that a shorter one joins: %d; left out", n)
+		l.noteEdges("longer ways between two junctions that a shorter one joins: %d; left out", n)
 	}
 	if n := r.net.Loops; n > 0 {
-		l.note("lines from a junction back to it: %d; left out", n)
+		l.noteEdges("lines from a junction back to it: %d; left out", n)
 	}
 	if r.net.Pieces > 1 {
-		l.note("separate pieces: %d; the largest has %d of %d junctions", r.net.Pieces, r.net.Largest, len(r.net.Nodes))
+		l.noteEdges("separate pieces: %d; the largest has %d of %d junctions", r.net.Pieces, r.net.Largest, len(r.net.Nodes))
 	}
 	if n := r.oneWay(); n > 0 {
-		l.note("one-way roads: %d; they are read as open in both directions", n)
+		l.noteEdges("one-way roads: %d; they are read as open in both directions", n)
 	}
-	return &File{Edges: edges, Nodes: r.nodes(l), Distance: "length", Notes: l.notes}, nil
+	return &File{Edges: edges, Nodes: r.nodes(l), Distance: "length", Notes: l.notes, EdgeNotes: l.edgeNotes}, nil
 }
 
 // oneWay counts the roads that are open in one direction.

@@ -358,7 +358,7 @@ func TestShapefileErrors(t *testing.T) {
 		f, err := read(c.change)
 		got := fmt.Sprint(err)
 		if err == nil {
-			got = strings.Join(f.Notes, "\n")
+			got = f.String()
 		}
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s, want %q in it", c.name, got, c.want)

@@ -90,7 +90,7 @@ func (r *osmRoads) file() (*File, error) {
 		end()
 	}
 	if missing > 0 {
-		l.note("nodes of roads that are not in the file: %d; roads end there", missing)
+		l.noteEdges("nodes of roads that are not in the file: %d; roads end there", missing)
 	}
 	place := func(v int32) geometry.Point {
 		return geometry.Point{X: float64(r.nodes[v].lon) / 1e9, Y: float64(r.nodes[v].lat) / 1e9}
@@ -100,6 +100,6 @@ func (r *osmRoads) file() (*File, error) {
 	for _, w := range r.ways {
 		all.values = append(all.values, w.tags[:])
 	}
-	l.note("roads for motor traffic: %d ways; paths, tracks, service roads and private roads are left out", len(r.ways))
+	l.noteEdges("roads for motor traffic: %d ways; paths, tracks, service roads and private roads are left out", len(r.ways))
 	return all.file(l)
 }

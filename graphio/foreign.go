@@ -120,6 +120,7 @@ func readForeign(ctx context.Context, in *input, opts Options) (*Network, error)
 	s.distances, s.equal = f.Distance, f.Equal
 	r := s.report()
 	r.note(f.Notes)
+	r.note(f.EdgeNotes)
 	if given != nil && own != nil {
 		r.Warnings = append(r.Warnings, own.Report.Warnings...)
 	}

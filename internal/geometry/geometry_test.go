@@ -345,3 +345,31 @@ func FuzzText(f *testing.F) {
 		Borders([][]Polygon{s.Areas}, Globe, SameVertex)
 	})
 }
+
+func TestIndex(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	var points []Point
+	for range 500 {
+		points = append(points, Point{6 + r.Float64()/100, 50 + r.Float64()/100})
+	}
+	x := NewIndex(points, Globe)
+	for range 200 {
+		p := Point{6 + r.Float64()/100, 50 + r.Float64()/100}
+		want, least := -1, 30.0
+		for i, q := range points {
+			if d := Globe.Distance(p, q); d < least {
+				want, least = i, d
+			}
+		}
+		if got, d := x.Nearest(p, 30); got != want || d != least {
+			t.Errorf("nearest to %v: %d at %v m, want %d at %v", p, got, d, want, least)
+		}
+	}
+	holed := []Polygon{append(square(0, 0, 9, 9)[0], square(3, 3, 6, 6)[0][0])}
+	areas := NewAreaIndex([][]Polygon{holed, square(3, 3, 6, 6), square(20, 0, 21, 1)})
+	for p, want := range map[Point]int{{1, 1}: 0, {4, 4}: 1, {20.5, 0.5}: 2, {15, 5}: -1} {
+		if got := areas.Containing(p); got != want {
+			t.Errorf("%v is in area %d, want %d", p, got, want)
+		}
+	}
+}
