@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -48,6 +49,8 @@ type Table struct {
 	// Unit is what a row is in the file, such as "edge", "feature" or "row": messages
 	// name rows by it and their number from 1.
 	Unit string
+
+	gaps *Error // set if nearly all cells are empty, and too many
 }
 
 // File is what a file holds: edges and nodes, or a plain table of either, of
@@ -74,11 +77,26 @@ type Format struct {
 	// lower case, without the ending of a compression, and the first bytes, up to Head.
 	Detect func(name string, head []byte) bool
 
-	// Read reads a file; its errors are of type *Error, or those of ctx.
+	// Read reads a file; its errors are of type *Error, or those of ctx. Programs call
+	// Tables.
 	Read func(ctx context.Context, in Input, opts Options) (*File, error)
 
 	// ByPath says that Read opens Path itself, where there is one.
 	ByPath bool
+}
+
+// Tables reads a file; its errors are of type *Error, or those of ctx.
+func (f *Format) Tables(ctx context.Context, in Input, opts Options) (*File, error) {
+	file, err := f.Read(ctx, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range []*Table{file.Edges, file.Nodes, file.Rows} {
+		if t != nil && t.gaps != nil {
+			return nil, t.gaps
+		}
+	}
+	return file, nil
 }
 
 // all are the formats, in the order in which they are tried: those whose first bytes
@@ -93,6 +111,7 @@ var all = []*Format{
 	gexfFormat,
 	osmXMLFormat,
 	gmlFormat,
+	dotFormat,
 	pajekFormat,
 	dimacsFormat,
 	geoJSONFormat,
@@ -139,7 +158,8 @@ func hasExtension(name string, extensions ...string) bool {
 // the names are first seen.
 type attributes struct {
 	Table
-	column map[string]int
+	column        map[string]int
+	cells, values int // of all rows: cells, and values in them
 }
 
 // newAttributes returns a table whose first columns are given.
@@ -148,6 +168,13 @@ func newAttributes(unit string, names ...string) *attributes {
 	for j, name := range names {
 		a.column[name] = j
 	}
+	return a
+}
+
+// reserve keeps the columns so far for what the format itself says: an attribute that
+// has the name of one of them gets a column of its own.
+func (a *attributes) reserve() *attributes {
+	clear(a.column)
 	return a
 }
 
@@ -167,7 +194,13 @@ func (a *attributes) set(row []string, name, value string) []string {
 		a.Names = append(a.Names, name)
 		a.column[name] = j
 	}
+	a.values++
 	if j >= len(row) {
+		const some, waste = 1 << 22, 50
+		if a.cells += j + 1 - len(row); a.cells > some && a.cells > waste*a.values {
+			a.gaps = fail(Content, fmt.Sprintf("there are %d different attributes, and each %s has few of them", len(a.Names), a.Unit), "is a value written as the name of an attribute? write the file again")
+			return row
+		}
 		row = slices.Grow(row, max(len(a.Names), 2)-len(row))
 		row = append(row, make([]string, j+1-len(row))...)
 	}

@@ -20,7 +20,7 @@ func (c readCase) run(t *testing.T, format *Format, file string) {
 		if got := Detect(file, []byte(c.text[:min(len(c.text), Head)])); got != format {
 			t.Fatalf("detected as %v", got)
 		}
-		f, err := format.Read(context.Background(), Input{Name: file, Data: []byte(c.text)}, c.opts)
+		f, err := format.Tables(context.Background(), Input{Name: file, Data: []byte(c.text)}, c.opts)
 		got := ""
 		if err != nil {
 			var typed *Error

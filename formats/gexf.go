@@ -64,7 +64,7 @@ type gexfReader struct {
 func readGEXF(ctx context.Context, in Input, opts Options) (*File, error) {
 	r := &gexfReader{
 		xml: xml.NewDecoder(bytes.NewReader(in.Data)), declared: map[string]gexfDeclared{},
-		nodes: newAttributes("node", "id"), edges: newAttributes("edge", "source", "target"),
+		nodes: newAttributes("node", "id").reserve(), edges: newAttributes("edge", "source", "target").reserve(),
 	}
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // jsonFormat is JSON in one of these forms: nodes and links (networkx, D3, JSON Graph
@@ -56,11 +57,7 @@ func readJSON(ctx context.Context, in Input, opts Options) (*File, error) {
 	case len(values) == 0:
 		return nil, fail(Damaged, "the document is empty", "write it again")
 	case len(values) == 1 && values[0][0] == '[':
-		items, err := r.items(values[0])
-		if err != nil {
-			return nil, err
-		}
-		return r.records(items)
+		return r.records(items(values[0]))
 	case len(values) == 1:
 		return r.document(values[0], opts)
 	}
@@ -84,13 +81,49 @@ func (r *jsonReader) broken(err error, at int64) error {
 	return failAt(line, Damaged, "is not JSON: "+err.Error(), correctLine)
 }
 
-// items returns the values of a list.
-func (r *jsonReader) items(list json.RawMessage) ([]json.RawMessage, error) {
-	var items []json.RawMessage
-	if err := json.Unmarshal(list, &items); err != nil {
-		return nil, r.broken(err, 0)
+// cutValue cuts the first value off a part of a document that is known to be JSON.
+func cutValue(text json.RawMessage) (value, rest json.RawMessage) {
+	text = trimJSON(text)
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 && i < len(text) {
+				return text[:i+1], text[i+1:]
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return text[:i+1], text[i+1:]
+			} else if depth < 0 {
+				return text[:i], text[i:]
+			}
+		case ',', ':', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return text[:i], text[i:]
+			}
+		}
 	}
-	return items, nil
+	return text, nil
+}
+
+// trimJSON removes what stands before a value: blanks, commas, colons.
+func trimJSON(text json.RawMessage) json.RawMessage { return bytes.TrimLeft(text, " \t\r\n,:") }
+
+// items returns the values of a list.
+func items(list json.RawMessage) (all []json.RawMessage) {
+	for rest := trimJSON(list[1:]); len(rest) > 1; rest = trimJSON(rest) {
+		var value json.RawMessage
+		value, rest = cutValue(rest)
+		all = append(all, value)
+	}
+	return all
 }
 
 // member is a name and a value of an object.
@@ -104,24 +137,15 @@ func (r *jsonReader) members(object json.RawMessage) ([]member, error) {
 	if r.steps++; r.steps%4096 == 0 && r.ctx.Err() != nil {
 		return nil, r.ctx.Err()
 	}
-	if len(object) == 0 || object[0] != '{' {
+	if !isObject(object) {
 		return nil, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(object))
-	if _, err := dec.Token(); err != nil {
-		return nil, r.broken(err, 0)
-	}
 	all := []member{}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, r.broken(err, 0)
-		}
-		m := member{name: fmt.Sprint(name)}
-		if err := dec.Decode(&m.value); err != nil {
-			return nil, r.broken(err, 0)
-		}
-		all = append(all, m)
+	for rest := trimJSON(object[1:]); len(rest) > 1; rest = trimJSON(rest) {
+		var name, value json.RawMessage
+		name, rest = cutValue(rest)
+		value, rest = cutValue(rest)
+		all = append(all, member{r.text(name), value})
 	}
 	return all, nil
 }
@@ -156,7 +180,7 @@ func (r *jsonReader) document(value json.RawMessage, opts Options) (*File, error
 		if links == nil {
 			links = find(graph, "edges")
 		}
-		if nodes != nil && isList(links) {
+		if (isList(nodes) || isObject(nodes)) && isList(links) {
 			return r.graph(append(slices.Clone(graph), top...), nodes, links, opts)
 		}
 	}
@@ -222,6 +246,7 @@ func (r *jsonReader) byIndex(nodes, edges *attributes) bool {
 func (r *jsonReader) nodes(value json.RawMessage) (*attributes, error) {
 	t := newAttributes("node", "id")
 	if isObject(value) {
+		t.reserve()
 		all, err := r.members(value)
 		if err != nil {
 			return nil, err
@@ -235,11 +260,7 @@ func (r *jsonReader) nodes(value json.RawMessage) (*attributes, error) {
 		}
 		return t, nil
 	}
-	items, err := r.items(value)
-	if err != nil {
-		return nil, err
-	}
-	for i, item := range items {
+	for i, item := range items(value) {
 		if !isObject(item) {
 			return nil, r.notRecord(t.Unit, i, item)
 		}
@@ -255,11 +276,7 @@ func (r *jsonReader) nodes(value json.RawMessage) (*attributes, error) {
 // links reads a list of edges.
 func (r *jsonReader) links(value json.RawMessage) (*attributes, error) {
 	t := newAttributes("edge", "source", "target")
-	items, err := r.items(value)
-	if err != nil {
-		return nil, err
-	}
-	for i, item := range items {
+	for i, item := range items(value) {
 		if !isObject(item) {
 			return nil, r.notRecord(t.Unit, i, item)
 		}
@@ -279,12 +296,12 @@ func (r *jsonReader) notRecord(unit string, i int, item json.RawMessage) error {
 }
 
 // records reads a list of objects, or of lists of cells.
-func (r *jsonReader) records(items []json.RawMessage) (*File, error) {
-	if len(items) > 0 && isList(items[0]) {
-		return r.cells(items)
+func (r *jsonReader) records(all []json.RawMessage) (*File, error) {
+	if len(all) > 0 && isList(all[0]) {
+		return r.cells(all)
 	}
 	t := newAttributes("record")
-	for i, item := range items {
+	for i, item := range all {
 		if !isObject(item) {
 			return nil, r.notRecord(t.Unit, i, item)
 		}
@@ -301,16 +318,13 @@ func (r *jsonReader) records(items []json.RawMessage) (*File, error) {
 }
 
 // cells reads a list of lists, of which the first may hold names.
-func (r *jsonReader) cells(items []json.RawMessage) (*File, error) {
+func (r *jsonReader) cells(all []json.RawMessage) (*File, error) {
 	t := &Table{Unit: "row"}
-	for i, item := range items {
+	for i, item := range all {
 		if !isList(item) {
 			return nil, r.notRecord(t.Unit, i, item)
 		}
-		cells, err := r.items(item)
-		if err != nil {
-			return nil, err
-		}
+		cells := items(item)
 		row := make([]string, len(cells))
 		for j, cell := range cells {
 			row[j] = r.text(cell)
@@ -379,6 +393,9 @@ func (r *jsonReader) flatten(t *attributes, row []string, object json.RawMessage
 		case isObject(m.value):
 			row, err = r.flatten(t, row, m.value, name+".", graph, depth+1)
 		default:
+			if depth > 0 && prefix == "" && t.get(row, name) != "" {
+				name = "metadata." + name // the object itself says something else
+			}
 			row = r.put(t, row, name, r.text(m.value))
 		}
 		if err != nil {
@@ -404,18 +421,17 @@ func (r *jsonReader) text(value json.RawMessage) string {
 	case len(value) == 0 || string(value) == "null":
 		return ""
 	case value[0] == '"':
+		if bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
+			return string(value[1 : len(value)-1])
+		}
 		var text string
 		if json.Unmarshal(value, &text) != nil {
 			return string(value)
 		}
 		return text
 	case value[0] == '[':
-		items, err := r.items(value)
-		if err != nil {
-			return string(value)
-		}
 		var all []string
-		for _, item := range items {
+		for _, item := range items(value) {
 			if isList(item) || isObject(item) {
 				return string(value)
 			}

@@ -49,10 +49,10 @@ func parseMETISHeader(line string) (h metisHeader, ok bool) {
 		return h, false
 	}
 	if len(words) > 2 {
-		code := fmt.Sprintf("%03s", words[2])
-		if len(code) != 3 || strings.Trim(code, "01") != "" {
+		if len(words[2]) > 3 || strings.Trim(words[2], "01") != "" {
 			return h, false
 		}
+		code := strings.Repeat("0", 3-len(words[2])) + words[2]
 		h.sizes, h.edgeWeights = code[0] == '1', code[2] == '1'
 		if code[1] == '1' {
 			h.weights = 1
@@ -69,14 +69,17 @@ func parseMETISHeader(line string) (h metisHeader, ok bool) {
 }
 
 // looksLikeMETIS reports whether each line is a list of neighbours that are neighbours
-// of it in turn, as far as the head of the file shows. An edge list is not like that.
+// of it in turn, as far as the head of the file shows. An edge list is not like that. A
+// file with the name of the format is in it, too, unless all its lines have as many words
+// as the first.
 func looksLikeMETIS(head []byte, named bool) bool {
 	var h metisHeader
 	var rows [][]int64
-	for _, line := range sampleLines(head) {
-		if strings.HasPrefix(line, "%") {
-			continue
-		}
+	lines := slices.DeleteFunc(sampleLines(head), func(line string) bool { return strings.HasPrefix(line, "%") })
+	named = named && len(lines) > 0 && slices.ContainsFunc(lines, func(line string) bool {
+		return line != "" && len(strings.Fields(line)) != len(strings.Fields(lines[0]))
+	})
+	for _, line := range lines {
 		if h.nodes == 0 {
 			var ok bool
 			if h, ok = parseMETISHeader(line); !ok || h.nodes == 0 {

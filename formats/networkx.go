@@ -66,7 +66,7 @@ func detectEdgelist(_ string, head []byte) bool {
 
 func readEdgelist(ctx context.Context, in Input, _ Options) (*File, error) {
 	s := newScanner(ctx, in.Data)
-	edges := newAttributes("edge", "source", "target")
+	edges := newAttributes("edge", "source", "target").reserve()
 	for s.nextData("#") {
 		before, dict, ok := cutDict(s.line)
 		if !ok {
@@ -117,7 +117,7 @@ func detectMultiline(_ string, head []byte) bool {
 
 func readMultiline(ctx context.Context, in Input, _ Options) (*File, error) {
 	s := newScanner(ctx, in.Data)
-	edges, nodes := newAttributes("edge", "source", "target"), []string(nil)
+	edges, nodes := newAttributes("edge", "source", "target").reserve(), []string(nil)
 	for s.nextData("#") {
 		id, count, ok := s.node()
 		if !ok {

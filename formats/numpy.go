@@ -251,7 +251,7 @@ func (m *entries) file() *File {
 	for pair, v := range m.pairs {
 		symmetric = symmetric && m.pairs[[2]int{pair[1], pair[0]}] == v
 	}
-	t := &Table{Names: []string{"source", "target", "weight"}, Unit: "entry"}
+	t := &Table{Names: []string{"source", "target", "weight"}, Unit: "edge"}
 	notes := []string{fromZero}
 	for _, row := range m.rows {
 		ones = ones && row[2] == "1"

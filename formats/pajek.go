@@ -40,7 +40,7 @@ type pajekReader struct {
 }
 
 func readPajek(ctx context.Context, in Input, opts Options) (*File, error) {
-	r := &pajekReader{scanner: newScanner(ctx, in.Data), nodes: newAttributes("vertex", "id", "label"), edges: &Table{Names: []string{"source", "target", "weight"}, Unit: "edge"}}
+	r := &pajekReader{scanner: newScanner(ctx, in.Data), nodes: newAttributes("node", "id", "label").reserve(), edges: &Table{Names: []string{"source", "target", "weight"}, Unit: "edge"}}
 	for r.nextData("%") {
 		var err error
 		if r.line[0] == '*' {

@@ -39,10 +39,10 @@ func TestGEXF(t *testing.T) {
 func TestPajek(t *testing.T) {
 	for _, c := range []readCase{
 		{name: "edges and arcs", text: "% c\n*Vertices 3\r\n1 \"a b\" 0.1 0.2 box ic Red\n2 \"c\"\n3 \"d\"\n*Arcs\n1 2 3\n*Edges\n2 -3\n",
-			want: `edges by edge: source,target,weight / a b,c,3 / c,d,1; nodes by vertex: label,x,y / a b,0.1,0.2 / c / d; the graph is directed; directions are dropped; nodes are named by their label, which is different for each, and not by the id`},
-		{name: "numbers alone", text: "*Network x\n*vertices 3\n*edgeslist\n1 2 3\n", want: `edges by edge: source,target / 1,2 / 1,3; nodes by vertex: id,label / 1, / 2, / 3,`},
-		{name: "matrix", text: "*Vertices 2\n*Matrix\n0 1.5\n1.5 0\n", want: `edges by edge: source,target,weight / 1,2,1.5 / 2,1,1.5; nodes by vertex: id,label / 1, / 2,`},
-		{name: "vector", text: "*Vertices 2\n*Edges\n1 2\n*Vector v\n*Vertices 2\n3\n4\n", want: `edges by edge: source,target / 1,2; nodes by vertex: id,label / 1, / 2,; left out: *Vector`},
+			want: `edges by edge: source,target,weight / a b,c,3 / c,d,1; nodes by node: label,x,y / a b,0.1,0.2 / c / d; the graph is directed; directions are dropped; nodes are named by their label, which is different for each, and not by the id`},
+		{name: "numbers alone", text: "*Network x\n*vertices 3\n*edgeslist\n1 2 3\n", want: `edges by edge: source,target / 1,2 / 1,3; nodes by node: id,label / 1, / 2, / 3,`},
+		{name: "matrix", text: "*Vertices 2\n*Matrix\n0 1.5\n1.5 0\n", want: `edges by edge: source,target,weight / 1,2,1.5 / 2,1,1.5; nodes by node: id,label / 1, / 2,`},
+		{name: "vector", text: "*Vertices 2\n*Edges\n1 2\n*Vector v\n*Vertices 2\n3\n4\n", want: `edges by edge: source,target / 1,2; nodes by node: id,label / 1, / 2,; left out: *Vector`},
 		{name: "no such vertex", text: "*Vertices 2\n*Edges\n1 3\n", want: `line 3: "3" is not a vertex: a number from 1 to 2; correct the line, or write the file again`},
 		{name: "short matrix", text: "*Vertices 2\n*Matrix\n0 1\n", want: `the matrix has 1 rows, and there are 2 vertices; was the file cut short? fetch it again`},
 		{name: "two networks", text: "*Network a\n*Vertices 1\n*Network b\n*Vertices 1\n", want: `line 3: a second network in one file; save one network as a .net file`},
@@ -68,6 +68,7 @@ func TestMETIS(t *testing.T) {
 		{name: "not a node", text: "2 1\n2\n5\n", want: `line 3: "5" are not the neighbours of node 2: numbers from 1 to 2; correct the line, or write the file again`},
 		{name: "no weight", text: "2 1 1\n2\n1 7\n", want: `line 2: "2" are not the neighbours of node 1: numbers from 1 to 2, each followed by its weight; correct the line, or write the file again`},
 		{name: "header", text: "2 x\n2\n1\n", want: `line 1: "2 x" is not a first line of METIS; write: nodes edges [fmt [weights]], as in 3 2 001`},
+		{name: "by name", text: "3 2\n2\n1\n2\n", want: `some edge is listed at one of its ends only, and METIS lists each at both; write the file again`},
 		{name: "absurd size", text: "1000000000000 1\n2\n1\n", want: `line 1: 1000000000000 nodes, but only 20 edges: nearly all nodes would have no edge; correct the number of nodes`},
 	} {
 		c.run(t, metisFormat, "f.metis")
@@ -97,8 +98,10 @@ func TestJSON(t *testing.T) {
 		{name: "edges", text: `{"edges": [{"source": {"id": "a"}, "target": "b"}], "nodes": [{"id": "a"}, {"id": "b"}]}`, want: `edges by edge: source,target / a,b; nodes by node: id / a / b`},
 		{name: "places", text: `{"nodes": [{"name": "a"}, {"name": "b"}], "links": [{"source": 0, "target": 1, "value": 4}]}`,
 			want: `edges by edge: source,target,value / a,b,4; nodes by node: name / a / b; nodes are named by their name, which is different for each, and not by the index`},
-		{name: "JSON Graph Format", text: `{"graph": {"directed": false, "nodes": {"a": {"label": "A", "metadata": {"h": 1}}, "b": {}}, "edges": [{"source": "a", "target": "b", "metadata": {"weight": 2}}]}}`,
-			want: `edges by edge: source,target,weight / a,b,2; nodes by node: id,label,h / a,A,1 / b`},
+		{name: "JSON Graph Format", text: `{"graph": {"directed": false, "nodes": {"a": {"label": "A", "metadata": {"h": 1}}, "b": {"metadata": {"id": "x"}}}, "edges": [{"source": "a", "target": "b", "metadata": {"weight": 2}}]}}`,
+			want: `edges by edge: source,target,weight / a,b,2; nodes by node: id,label,h,id / a,A,1 / b,,,x`},
+		{name: "metadata", text: `{"graph": {"nodes": [{"id": "a", "metadata": {"id": "x"}}], "edges": [{"source": "a", "target": "a", "metadata": {"source": "y"}}]}}`,
+			want: `edges by edge: source,target,metadata.source / a,a,y; nodes by node: id,metadata.id / a,x`},
 		{name: "records", text: `[{"node": "a", "v": 1.50}, {"v": null, "node": "b"}]`, want: `rows by record: node,v / a,1.50 / b,`},
 		{name: "lines", text: "{\"node\": \"a\"}\n{\"node\": \"b\\n\", \"ok\": true}\n", want: "rows by record: node,ok / a / b\n,true"},
 		{name: "columns", text: `{"u": {"0": "a", "1": "b"}, "v": {"0": "c", "1": null}}`, want: `rows by row: u,v / a,c / b,`},
@@ -118,6 +121,7 @@ func TestNetworkx(t *testing.T) {
 	for _, c := range []readCase{
 		{name: "kinds of values", text: `a b {'w': -1.5e-3, 'n': None, 't': True, 'l': [1, 'x'], 'p': (1,), 'd': {'k': 1}, 's': "it's \\ \u00e9 {}", 'e': ''}`,
 			want: `edges by edge: source,target,w,n,t,l,p,d,s,e / a,b,-1.5e-3,,true,1|x,1,{'k': 1},it's \ é {},`},
+		{name: "an attribute called source", text: "a b {'source': 'x', 'w': 1}\n", want: `edges by edge: source,target,source,w / a,b,x,1`},
 		{name: "NumPy numbers", text: "a b {'w': np.float64(1.5)}\n", want: `edges by edge: source,target,w / a,b,1.5`},
 		{name: "tabs", text: "a x\tb\t{'w': 1}\n", want: `edges by edge: source,target,w / a x,b,1`},
 		{name: "objects", text: "a b {'w': <object>}\n", want: `line 1: "{'w': <object>}" is not a dictionary of numbers and texts; write plain columns: nx.to_pandas_edgelist(G).to_csv(path, index=False)`},
@@ -162,9 +166,9 @@ func TestNumPy(t *testing.T) {
 		return "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }"
 	}
 	for _, c := range []readCase{
-		{name: "directed", text: string(npy(head("<f4", "2, 2"), []float32{0, 1.5, 0, 0})), want: `edges by entry: source,target,weight / 0,1,1.5; nodes are numbered from 0, as the rows of the array; the matrix is not symmetric: directions are dropped`},
-		{name: "yes and no, with a lone node", text: string(npy(head("|b1", "3, 3"), []byte{0, 1, 0, 1, 0, 0, 0, 0, 0})), want: `edges by entry: source,target / 0,1; nodes by node: id / 0 / 1 / 2; nodes are numbered from 0, as the rows of the array`},
-		{name: "by column", text: string(npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }", []int16{0, 0, -7, 0})), want: `edges by entry: source,target,weight / 0,1,-7; nodes are numbered from 0, as the rows of the array; the matrix is not symmetric: directions are dropped`},
+		{name: "directed", text: string(npy(head("<f4", "2, 2"), []float32{0, 1.5, 0, 0})), want: `edges by edge: source,target,weight / 0,1,1.5; nodes are numbered from 0, as the rows of the array; the matrix is not symmetric: directions are dropped`},
+		{name: "yes and no, with a lone node", text: string(npy(head("|b1", "3, 3"), []byte{0, 1, 0, 1, 0, 0, 0, 0, 0})), want: `edges by edge: source,target / 0,1; nodes by node: id / 0 / 1 / 2; nodes are numbered from 0, as the rows of the array`},
+		{name: "by column", text: string(npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }", []int16{0, 0, -7, 0})), want: `edges by edge: source,target,weight / 0,1,-7; nodes are numbered from 0, as the rows of the array; the matrix is not symmetric: directions are dropped`},
 		{name: "edges", text: string(npy(head("<i8", "3, 2"), []int64{0, 1, 1, 2, 2, 3})), want: `edges by row: source,target / 0,1 / 1,2 / 2,3`},
 		{name: "texts", text: string(npy(head("<U2", "1, 2"), []int32{'a', 'b', 'c', 0})), want: `edges by row: source,target / ab,c`},
 		{name: "cube", text: string(npy(head("<i8", "1, 1, 1"), int64(1))), want: `is an array of shape [1 1 1]: neither a square matrix, nor edges in 2 or 3 columns, nor a vector; save the adjacency matrix, or an array of source and target, or write a table with named columns as CSV`},
@@ -192,7 +196,7 @@ func TestNumPy(t *testing.T) {
 	square := npy(head("<i8", "2,"), []int64{2, 2})
 	one, place := npy(head("<f8", "1,"), 2.5), npy(head("<i4", "1,"), int32(1))
 	for _, c := range []readCase{
-		{name: "compressed rows", text: archive("format", csr, "shape", square, "data", one, "indices", place, "indptr", npy(head("<i4", "3,"), []int32{0, 1, 1})), want: `edges by entry: source,target,weight / 0,1,2.5; nodes are numbered from 0, as the rows of the array; the matrix is not symmetric: directions are dropped`},
+		{name: "compressed rows", text: archive("format", csr, "shape", square, "data", one, "indices", place, "indptr", npy(head("<i4", "3,"), []int32{0, 1, 1})), want: `edges by edge: source,target,weight / 0,1,2.5; nodes are numbered from 0, as the rows of the array; the matrix is not symmetric: directions are dropped`},
 		{name: "wrong pointers", text: archive("format", csr, "shape", square, "data", one, "indices", place, "indptr", npy(head("<i4", "3,"), []int32{0, 9, 1})), want: `the arrays of the matrix do not fit together; write the file again`},
 		{name: "no pointers", text: archive("format", csr, "shape", square, "data", one, "indices", place), want: `there is no array indptr of whole numbers; write the file again`},
 		{name: "absurd size", text: archive("format", csr, "shape", npy(head("<i8", "2,"), []int64{1e12, 1e12}), "data", one, "indices", place, "indptr", place), want: `1000000000000 nodes, but only 1 edges: nearly all nodes would have no edge; correct the number of nodes`},
@@ -218,7 +222,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, which byte) {
 		Detect("f", data[:min(len(data), Head)])
-		file, err := all[int(which)%len(all)].Read(context.Background(), Input{Name: "f", Data: data}, Options{})
+		file, err := all[int(which)%len(all)].Tables(context.Background(), Input{Name: "f", Data: data}, Options{})
 		if err != nil {
 			var typed *Error
 			if !errors.As(err, &typed) || typed.What == "" || len(typed.Remedies) == 0 {
@@ -243,4 +247,16 @@ func FuzzRead(f *testing.F) {
 			t.Fatal("a file without tables")
 		}
 	})
+}
+
+// Attributes that nearly no row has do not fill the memory.
+func TestGaps(t *testing.T) {
+	var text strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&text, "{\"k%d\": 1}\n", i)
+	}
+	_, err := jsonFormat.Tables(context.Background(), Input{Data: []byte(text.String())}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "different attributes, and each record has few of them") {
+		t.Error(err)
+	}
 }

@@ -22,7 +22,9 @@ func (s *sheet) chooseEdges(known *graph.IDs, opts Options, r *Report) (edgeColu
 		return c, s.in.fail(CodeContent, "an edge needs two ends, but there is only one column",
 			do("name the delimiter", Setting{Option: OptionDelimiter}), do("give a file of edges"))
 	}
-	if dict := s.findCell(func(cell string) bool { return strings.HasPrefix(cell, "{'") || strings.HasPrefix(cell, `{"`) }); dict != "" && s.fixed == 0 {
+	if dict := s.findCell(func(cell string) bool {
+		return strings.HasPrefix(cell, "{'") || strings.HasPrefix(cell, `{"`) || strings.Contains(cell, " {'")
+	}); dict != "" && s.fixed == 0 {
 		return c, s.in.fail(CodeFormat, "edges carry Python dictionaries ("+quote([]byte(dict))+")",
 			do("write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv"))
 	}

@@ -31,10 +31,10 @@ func (in *input) tables(ctx context.Context, opts Options) (*formats.File, error
 	if opts.Nodes == nil {
 		ask.ID = id
 	}
-	f, err := in.kind.Read(ctx, from, ask)
+	f, err := in.kind.Tables(ctx, from, ask)
 	if asksID(err) && id != "" && ask.ID == "" { // it may be the column of ids of both the given nodes and this file
 		ask.ID = id
-		f, err = in.kind.Read(ctx, from, ask)
+		f, err = in.kind.Tables(ctx, from, ask)
 	}
 	if err != nil {
 		return nil, in.translate(err)

@@ -49,7 +49,13 @@ func TestNotDelimited(t *testing.T) {
 	if _, err := readNamed("net.txt", "a b {'weight': 0.5, 'length': 8}\n", Options{}); err != nil {
 		t.Error(err)
 	}
-	_, err := readNamed("net.txt", "{'source': 'a', 'target': 'b'}\n", Options{})
+	_, err := readNamed("net.txt", "N0 N1 {'weight': 0.5, 'length': 887.78}\nN1 N2\nN0 N2 {'weight': 0.5, 'length': 887.78}\n", Options{})
+	checkError(t, err, ErrData, `net.txt: edges carry Python dictionaries ("N0 N1 {'weight': 0.5"); write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv`)
+	n, err := readNamed("net.graph", "1 2\n2 3\n3 4\n", Options{})
+	if err != nil || n.Report.Format != formatDelimited || n.Graph.Edges() != 3 {
+		t.Errorf("edges in net.graph: %v", err)
+	}
+	_, err = readNamed("net.txt", "{'source': 'a', 'target': 'b'}\n", Options{})
 	checkError(t, err, ErrData, `net.txt:1: is not JSON: invalid character '\'' looking for beginning of object key string; correct the line, or write the file again`)
 }
 

@@ -71,6 +71,7 @@ func TestSameGraph(t *testing.T) {
 		{"networkx.graphml", "GraphML", Options{}, same, 1, true, true},
 		{"networkx.gml", "GML", Options{}, same, 1, true, true},
 		{"igraph.gml", "GML", Options{}, same, 1, true, false},
+		{"igraph.dot", "Graphviz", Options{}, same, 1, true, false},
 		{"networkx.gexf", "GEXF", Options{}, same, 1, true, true},
 		{"networkx.net", "Pajek", Options{}, same, 1, true, true},
 		{"igraph.net", "Pajek", Options{}, same, 1, true, false},

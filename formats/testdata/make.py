@@ -58,6 +58,7 @@ I.write_gml("igraph.gml")
 for v in I.vs:
     v["id"] = v["name"]
 I.write_pajek("igraph.net")
+I.write_dot("igraph.dot")
 
 edges.to_json("records.json", orient="records")
 edges.to_json("records.jsonl", orient="records", lines=True)
