@@ -20,7 +20,7 @@ var forbidden = map[string][]string{
 	"progress":       {"grfgp"},
 	"sparse":         {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graph":          {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"formats":        {"grfgp"},
+	"formats":        {"grfgp/sparse", "grfgp/graph", "grfgp/covariate", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"covariate":      {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graphio":        {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"walk":           {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
@@ -38,6 +38,7 @@ var forbidden = map[string][]string{
 	"server/pmtiles": {"grfgp"},
 	"server":         {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 
+	"internal/geometry":         {"grfgp"},
 	"internal/paper/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"internal/paper/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
 }

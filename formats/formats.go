@@ -24,7 +24,19 @@ type Input struct {
 type Options struct {
 	ID    string  // attribute that names the nodes, in place of the one that the format says
 	Table string  // name of the table, sheet or layer
-	Snap  float64 // ends of lines nearer than this are one node, in the unit of the coordinates
+	Snap  float64 // metres: ends of lines and borders nearer than this meet; 0 means DefaultSnap, less than 0 that coordinates must be equal
+}
+
+// DefaultSnap is the tolerance for lines and areas in metres: more than rounding, less than
+// a real gap.
+const DefaultSnap = 0.1
+
+// snap returns the tolerance in metres.
+func (o Options) snap() float64 {
+	if o.Snap == 0 {
+		return DefaultSnap
+	}
+	return max(0, o.Snap)
 }
 
 // Table is a table of text: what its owner would have written as CSV. A cell is empty
@@ -48,6 +60,13 @@ type File struct {
 	Nodes *Table // the first column is the id; a column "geometry" holds GeoJSON geometries as text
 	Rows  *Table // whose columns have the meaning that their names say
 	Notes []string
+
+	// EdgeNotes are notes about the edges, which concern nobody who reads the nodes alone.
+	EdgeNotes []string
+
+	// What the weights of edges are unless options say otherwise, where the reader knows it.
+	Distance string // column of Edges that holds real distances
+	Equal    bool   // all edges are equal, whatever numbers they have
 }
 
 // Format is a format of files.
@@ -85,12 +104,19 @@ func (f *Format) Tables(ctx context.Context, in Input, opts Options) (*File, err
 var all = []*Format{
 	npyFormat,
 	npzFormat,
+	shapefileFormat,
+	osmPBFFormat,
+	zippedGTFSFormat,
+	zippedShapefileFormat,
 	gexfFormat,
+	osmXMLFormat,
 	gmlFormat,
 	dotFormat,
 	pajekFormat,
 	dimacsFormat,
+	geoJSONFormat,
 	jsonFormat,
+	wktFormat,
 	multilineFormat,
 	edgelistFormat,
 	adjlistFormat,

@@ -53,5 +53,5 @@ func (f *File) String() string {
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(append(parts, f.Notes...), "; ")
+	return strings.Join(append(append(parts, f.Notes...), f.EdgeNotes...), "; ")
 }

@@ -169,10 +169,6 @@ func (r *jsonReader) document(value json.RawMessage, opts Options) (*File, error
 	if err != nil {
 		return nil, err
 	}
-	var kind string
-	if json.Unmarshal(find(top, "type"), &kind) == nil && (kind == "Topology" || kind == "FeatureCollection" || kind == "Feature") {
-		return nil, fail(Unsupported, "is JSON of type "+kind+", which is not read as a graph", "save it as GeoJSON with lines or points, or write the edges as CSV")
-	}
 	for _, within := range []string{"", "graph", "elements"} { // networkx, JSON Graph Format, Cytoscape
 		graph := top
 		if within != "" {

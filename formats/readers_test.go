@@ -111,7 +111,6 @@ func TestJSON(t *testing.T) {
 		{name: "texts", text: `["a", "b"]`, want: `record 1: "\"a\"" is not an object with names and values; write the file again`},
 		{name: "cut short", text: "[{\"a\": 1},\n{\"a\"", want: `line 2: the document ends in the middle; the file was cut short: fetch or write it again`},
 		{name: "adjacency", text: `{"nodes": [{"id": 0}], "adjacency": [[]]}`, want: `is JSON with an adjacency, which is not read; write nodes and links: networkx.node_link_data(G)`},
-		{name: "topology", text: `{"type": "Topology", "arcs": []}`, want: `is JSON of type Topology, which is not read as a graph; save it as GeoJSON with lines or points, or write the edges as CSV`},
 		{name: "deep", text: `[` + strings.Repeat(`{"a":`, 30) + `1` + strings.Repeat(`}`, 30) + `]`, want: `objects within objects, more than 20 deep; flatten the records`},
 	} {
 		c.run(t, jsonFormat, "f")

@@ -161,6 +161,7 @@ const (
 	OptionRepeats   Option = "Repeats"
 	OptionTimes     Option = "Times"
 	OptionTable     Option = "Table"
+	OptionWithin    Option = "Within"
 	OptionReader    Option = "Reader"
 )
 

@@ -24,15 +24,29 @@ func (in *input) tables(ctx context.Context, opts Options) (*formats.File, error
 		from.Data = data
 	}
 	ask := opts.Formats
-	if id := opts.Columns[RoleID]; id != "" && opts.Nodes == nil {
+	id := opts.Columns[RoleID]
+	if node := opts.Columns[RoleNode]; node != "" && in.table != TableEdges && in.table != TableNodes {
+		id = node
+	}
+	if opts.Nodes == nil {
 		ask.ID = id
 	}
 	f, err := in.kind.Tables(ctx, from, ask)
+	if asksID(err) && id != "" && ask.ID == "" { // it may be the column of ids of both the given nodes and this file
+		ask.ID = id
+		f, err = in.kind.Tables(ctx, from, ask)
+	}
 	if err != nil {
 		return nil, in.translate(err)
 	}
 	in.tell()
 	return f, nil
+}
+
+// asksID reports whether an error can be solved by naming the ids.
+func asksID(err error) bool {
+	var e *formats.Error
+	return errors.As(err, &e) && e.Kind == formats.Ambiguous && slices.ContainsFunc(e.Remedies, func(r formats.Remedy) bool { return r.Option == "ID" })
 }
 
 // readAll returns the rest of the stream.
@@ -62,7 +76,11 @@ func (in *input) translate(err error) error {
 	out := &Error{Code: Code(e.Kind), Table: in.table, File: in.name, Line: e.Line, Column: e.Column, Unit: e.Unit, What: e.What, Err: e.Err}
 	for _, r := range e.Remedies {
 		remedy := do(r.Do)
-		if r.Option != "" {
+		switch r.Option {
+		case "":
+		case "ID":
+			remedy.Set = []Setting{nameColumn(RoleID, r.Value)}
+		default:
 			remedy.Set = []Setting{{Option: Option(r.Option), Value: r.Value}}
 		}
 		out.Remedies = append(out.Remedies, remedy)
@@ -99,8 +117,10 @@ func readForeign(ctx context.Context, in *input, opts Options) (*Network, error)
 	if err != nil {
 		return nil, err
 	}
+	s.distances, s.equal = f.Distance, f.Equal
 	r := s.report()
 	r.note(f.Notes)
+	r.note(f.EdgeNotes)
 	if given != nil && own != nil {
 		r.Warnings = append(r.Warnings, own.Report.Warnings...)
 	}

@@ -143,7 +143,7 @@ func TestShapes(t *testing.T) {
 		}
 	}
 	wkt, err := ReadNodes(context.Background(), Reader("nodes.csv", strings.NewReader("id,geometry\na,POINT (1 2)\nb,POINT (2 2)\n")), Options{})
-	if err != nil || wkt.Shapes != nil || len(wkt.Columns) != 1 {
+	if err != nil || wkt.Shapes != nil || len(wkt.Columns) != 0 || !slices.Equal(wkt.Lon, []float64{1, 2}) {
 		t.Errorf("well-known text: %+v, %v", wkt, err)
 	}
 }

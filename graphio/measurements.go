@@ -49,6 +49,12 @@ type Measurements struct {
 // exact measurement is a bad row. If one of the measurements has no sd, or if
 // opts.IgnoreSD is set, weights are equal and the mean has no sd.
 //
+// # Coordinates
+//
+// With opts.Places, a table with coordinates and without ids of the graph is read, too: a
+// row belongs to the area that contains it, or to the nearest node within opts.Within
+// metres. The report says how far away nodes are.
+//
 // # Times
 //
 // With opts.Times, or if opts.Columns names a column of times, every value has its
@@ -109,8 +115,9 @@ type measurementReader struct {
 	ignoreSD  bool
 	counts    bool // values are counts
 	id, value int
-	sd        int // column, -1 without one
-	size      int // column of exposures or numbers tested, -1 without one
+	near      *nearby // finds nodes by coordinates; nil: by ids
+	sd        int     // column, -1 without one
+	size      int     // column of exposures or numbers tested, -1 without one
 	tested    bool
 	time      int         // column, -1 without one
 	wide      *wideLayout // nil: one measurement for each row
@@ -167,12 +174,10 @@ func newMeasurementReader(t *table, g *graph.Graph, opts Options) *measurementRe
 func (m *measurementReader) timed() bool { return m.times == TimesKeep || m.times == TimesLatest }
 
 func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
-	f := fields[m.id]
-	id := f.text(line, &m.scratch)
-	if len(id) == 0 {
-		return fault{reason: emptyID, role: RoleNode, start: f.start, end: f.end}
+	node, known, f, bad := m.node(line, fields)
+	if bad.reason != noFault {
+		return bad
 	}
-	node, known := m.ids.Lookup(id)
 	value, present, bad := m.table.layout.number(line, fields[m.value], RoleValue, &m.scratch)
 	if bad.reason != noFault {
 		return bad
@@ -186,7 +191,9 @@ func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
 	switch {
 	case !known:
 		m.unknown++
-		m.unknownIDs.add(f.text(line, &m.scratch))
+		if m.near == nil {
+			m.unknownIDs.add(f.text(line, &m.scratch))
+		}
 	case !present || m.tested && r.size == 0:
 		m.missing++
 	default:
@@ -198,6 +205,20 @@ func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
 		}
 	}
 	return fault{}
+}
+
+// node returns the node of a row: by its id, or by its coordinates.
+func (m *measurementReader) node(line []byte, fields []field) (node int, known bool, f field, bad fault) {
+	if m.near != nil {
+		return m.near.node(&m.table.layout, line, fields, &m.scratch)
+	}
+	f = fields[m.id]
+	id := f.text(line, &m.scratch)
+	if len(id) == 0 {
+		return 0, false, f, fault{reason: emptyID, role: RoleNode, start: f.start, end: f.end}
+	}
+	node, known = m.ids.Lookup(id)
+	return node, known, f, fault{}
 }
 
 // readSD reads the standard deviation, if there is such a column.
@@ -349,6 +370,11 @@ func (m *measurementReader) finish() {
 // judge returns an error about values that no model can use, and adds warnings.
 func (m *measurementReader) judge() error {
 	t, r := m.table, &m.result
+	if m.near != nil {
+		if err := m.near.tell(t, m.treat); err != nil {
+			return err
+		}
+	}
 	switch {
 	case len(r.Nodes) == 0 && m.unknown > 0:
 		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s", m.unknownIDs.examples(), examples(m.ids, 0)),
@@ -359,8 +385,10 @@ func (m *measurementReader) judge() error {
 		return t.empty()
 	}
 	t.report.Nodes = distinct(r.Nodes)
-	if err := t.judgeUnknown(&m.unknownIDs, m.ids, m.treat); err != nil {
-		return err
+	if m.near == nil {
+		if err := t.judgeUnknown(&m.unknownIDs, m.ids, m.treat); err != nil {
+			return err
+		}
 	}
 	if slices.ContainsFunc(r.Values, tooLarge) {
 		return t.in.fail(CodeContent, "the values of a node are too far apart for their mean to be a number", do("give the values in another unit"))

@@ -16,8 +16,12 @@ func (m *measurementReader) choose(opts Options) error {
 		return err
 	}
 	used := []usedColumn{{RoleNode, id, why}}
+	if m.near = m.chooseNearby(id, opts); m.near != nil {
+		used, id = m.near.used(), max(m.near.first, m.near.second)
+	}
+	places := len(used)
 	taken := func(j int) bool {
-		return slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == j })
+		return m.near.nameless(s, j) || slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == j })
 	}
 	if m.timed() {
 		if m.time, why, err = s.chooseTime(taken, opts); err != nil {
@@ -51,7 +55,7 @@ func (m *measurementReader) choose(opts Options) error {
 		return err
 	}
 	m.id, m.value = id, value
-	used = slices.Insert(used, 1, usedColumn{RoleValue, value, why})
+	used = slices.Insert(used, places, usedColumn{RoleValue, value, why})
 	if err := m.oneRole(used); err != nil {
 		return err
 	}

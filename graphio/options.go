@@ -35,10 +35,12 @@ type Options struct {
 	Unknown Unknown // what becomes of rows whose ids the graph does not have
 
 	// For measurements.
-	Repeats  Repeats // treatment of repeated measurements of a node
-	IgnoreSD bool    // average repeated measurements with equal weights, whatever their sds
-	Times    Times   // what becomes of the times of measurements
-	Counts   bool    // values are counts, even without a column of exposures: those of a node are added, never averaged
+	Repeats  Repeats    // treatment of repeated measurements of a node
+	IgnoreSD bool       // average repeated measurements with equal weights, whatever their sds
+	Times    Times      // what becomes of the times of measurements
+	Places   *NodeTable // row i is about node i of the graph: measurements with coordinates and without ids belong to the nearest node
+	Within   float64    // metres, the largest distance of that node, or units of x and y; 0 means DefaultWithin
+	Counts   bool       // values are counts, even without a column of exposures: those of a node are added, never averaged
 
 	Formats formats.Options // what to take from a file of another program
 

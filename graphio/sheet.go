@@ -22,8 +22,10 @@ type sheet struct {
 	types      []columnType
 	sample     [][]string // the first rows of data
 	table      tableKind
-	fixed      int  // columns that have their role by the format: 2 ends of an edge, 1 id of a node
-	keyed      bool // the format names the columns
+	fixed      int    // columns that have their role by the format: 2 ends of an edge, 1 id of a node
+	keyed      bool   // the format names the columns
+	distances  string // column that holds real distances, by the format
+	equal      bool   // edges are equal unless options say otherwise, by the format
 }
 
 // tableKind is a kind of table with the roles of its columns.

@@ -67,6 +67,9 @@ func open(ctx context.Context, src Source, table Table, opts Options) (*input, e
 		return nil, err
 	}
 	in.raw = &meter{r: raw}
+	if in.kind != nil {
+		return in, nil // a folder
+	}
 	if err := in.unpack(); err != nil {
 		in.close()
 		return nil, err
@@ -89,6 +92,10 @@ func (in *input) openRaw(ctx context.Context, src Source) (io.Reader, error) {
 		in.close()
 		return nil, in.because(err, CodeFile, "cannot be read", do("check the disk"))
 	case info.IsDir():
+		if in.kind = formats.DetectFolder(src.path); in.kind != nil {
+			in.path = src.path
+			return f, nil
+		}
 		next := do("name a file" + inside(f))
 		in.close()
 		return nil, in.fail(CodeFile, "is a directory", next)

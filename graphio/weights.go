@@ -2,6 +2,7 @@ package graphio
 
 import (
 	"fmt"
+	"slices"
 )
 
 // The meanings that a column of numbers may have.
@@ -51,6 +52,13 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 		return set(column, opts.Weights == WeightsDistance, asTold)
 	}
 
+	if j := slices.Index(s.names, s.distances); s.distances != "" && j >= 0 && opts.Weights != WeightsSimilarity {
+		return set(j, true, "it holds real distances")
+	}
+	if s.equal && opts.Weights == WeightsAuto {
+		r.Weights = "all edges are equal"
+		return nil
+	}
 	weights, distances := s.named(c, RoleWeight), s.named(c, RoleDistance)
 	nameless, unclear := s.nameless(c), s.unclear(c)
 	switch opts.Weights {

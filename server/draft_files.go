@@ -271,6 +271,7 @@ func (d *draftReader) readMeasurements(ctx context.Context, src graphio.Source, 
 	if size != "" {
 		opts.Columns[size] = cmp.Or(opts.Columns[size], string(size))
 	}
+	opts.Places = d.net.Nodes
 	d.read, err = graphio.ReadMeasurements(ctx, src, d.net.Graph, opts)
 	var file *graphio.Error
 	if errors.As(err, &file) && file.Code == graphio.CodeOption && size != "" {

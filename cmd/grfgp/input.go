@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"grfgp/formats"
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/plural"
@@ -33,6 +35,8 @@ type reading struct {
 	onBadRow  choice
 	onUnknown choice
 	rejects   string
+	snap      float64
+	within    float64
 	delimiter fileChoice
 	header    fileChoice
 	decimal   fileChoice
@@ -56,6 +60,8 @@ func (in *reading) flags(cmd *cobra.Command) {
 	in.onBadRow.flag(cmd, "on-bad-row", "treatment of unusable rows", "fail", "skip")
 	in.onUnknown.flag(cmd, "on-unknown", "measurements and labels of nodes that are not in the graph; fail allows one row in a hundred, with a note", "fail", "skip")
 	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped rows, unchanged")
+	f.Float64Var(&in.snap, "snap", formats.DefaultSnap, "`METRES` within which ends of lines and borders of areas meet, in geographic files; 0: only where coordinates are equal")
+	f.Float64Var(&in.within, "within", graphio.DefaultWithin, "largest distance in `METRES` between a measurement that has coordinates and no id, and its node")
 	in.delimiter.flag(cmd, "delimiter", "separator of fields", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
 	in.header.flag(cmd, "header", "whether the first row holds column names", "auto", "yes", "no")
 	in.decimal.flag(cmd, "decimal", "decimal separator", "auto", "point", "comma")
@@ -84,6 +90,13 @@ func (in *reading) options() (graphio.Options, error) {
 			return opts, usagef("--column %q: give a role and a column, as in --column source=from", c)
 		}
 		opts.Columns[graphio.Role(role)] = name
+	}
+	if !(in.snap >= 0) || !(in.within > 0) || math.IsInf(in.snap+in.within, 0) {
+		return opts, usagef("--snap %g --within %g: give distances in metres", in.snap, in.within)
+	}
+	opts.Formats.Snap, opts.Within = in.snap, in.within
+	if in.snap == 0 {
+		opts.Formats.Snap = -1 // the zero value means the default
 	}
 	opts.BadRows = graphio.BadRows(in.onBadRow.chosen())
 	opts.Unknown = graphio.Unknown(in.onUnknown.chosen())
@@ -135,6 +148,7 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 		if net, err = in.read(ctx, a, opts); err != nil {
 			return err
 		}
+		opts.Places = net.Nodes
 		return then(net, opts)
 	})
 	return net, err

@@ -35,6 +35,8 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 			return "--time " + timeAuto
 		}
 		return "--time-model " + value
+	case graphio.OptionWithin:
+		return "--within METRES"
 	case graphio.OptionKeepLoops:
 		return "--keep-loops"
 	}
