@@ -70,6 +70,7 @@ type Error struct {
 	What     string
 	Remedies []Remedy // alternatives
 	Columns  []string // of the file, as Options.Columns may name them; nil if they are not known
+	Looks    Table    // kind of table that the file plainly is, if that is another than Table
 	Err      error    // the cause, if it is another error
 }
 
@@ -157,6 +158,8 @@ const (
 	OptionKeepLoops Option = "KeepLoops"
 	OptionRepeats   Option = "Repeats"
 	OptionTimes     Option = "Times"
+	OptionUnit      Option = "Unit"
+	OptionMissing   Option = "Missing"
 	OptionReader    Option = "Reader"
 )
 

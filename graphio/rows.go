@@ -16,10 +16,12 @@ type rowLayout struct {
 	header     []byte // that line; further copies of it are bad rows
 	bannerLine int64  // the line of a matrix that comes before its header; 0 elsewhere
 	firstRow   int64
+	unit       string // of values, weights and distances; "": none
+	missing    missingCodes
 }
 
 func (s *sheet) layout(used ...int) rowLayout {
-	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow}
+	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow, unit: s.unit, missing: s.missing}
 	for _, j := range used {
 		l.needed = max(l.needed, j+1)
 	}
@@ -122,8 +124,16 @@ func (l *rowLayout) count(line []byte, fields []field) fault {
 
 // number reads a field as a number. Missing is no fault: it returns false.
 func (l *rowLayout) number(line []byte, f field, role Role, scratch *[]byte) (float64, bool, fault) {
-	v, state := parseNumber(f.text(line, scratch), l.comma)
 	bad := fault{role: role, start: f.start, end: f.end}
+	text := f.text(line, scratch)
+	if role.hasUnit() && l.unit != "" && !l.missing.word(text) {
+		var ok bool
+		if text, ok = withoutUnit(text, l.unit); !ok {
+			bad.reason = noUnit
+			return 0, false, bad
+		}
+	}
+	v, state := l.missing.parse(text, l.comma)
 	switch state {
 	case numberOK:
 		return v, true, fault{}
