@@ -282,7 +282,7 @@ func (r *labelReader) choose(opts Options) error {
 		r.table.report.Columns = append(r.table.report.Columns, rowColumn)
 	}
 	used := []usedColumn{{RoleNode, id, why}}
-	taken := func(j int) bool { return j == id || r.rows != nil && opts.Nodes.isPlace(j) }
+	taken := func(j int) bool { return j == id || r.rows != nil && opts.Nodes.isPlace(s, j) }
 	if r.class, why, err = s.chooseClass(taken, opts); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func LooksLike(ctx context.Context, src Source) Table {
 		return ""
 	}
 	defer in.close()
-	if format, err := in.format(); err != nil || format != formatDelimited {
+	if format, err := in.format(); err != nil || in.kind != nil || format != formatDelimited {
 		return ""
 	}
 	s, err := inspect(in.cut(0), edgeTable, Options{})
@@ -135,7 +135,7 @@ func (s *sheet) other(looks Table) error {
 // labels: both ends are ids of the graph.
 func (s *sheet) refuseEdges(known *graph.IDs, opts Options) error {
 	pair := s.surePair()
-	if _, told := opts.Columns[RoleNode]; told || pair == nil || s.looksLike() != TableEdges {
+	if _, told := opts.Columns[RoleNode]; told || pair == nil || s.fixed > 0 || s.looksLike() != TableEdges {
 		return nil
 	}
 	if s.overlap(pair[0], known) < 0.5 || s.overlap(pair[1], known) < 0.5 {

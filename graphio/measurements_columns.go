@@ -24,7 +24,7 @@ func (m *measurementReader) choose(opts Options) error {
 	}
 	used := []usedColumn{{RoleNode, id, why}}
 	taken := func(j int) bool {
-		return m.rows != nil && opts.Nodes.isPlace(j) || slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == j })
+		return m.rows != nil && opts.Nodes.isPlace(s, j) || slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == j })
 	}
 	if m.timed() {
 		if m.time, why, err = s.chooseTime(taken, opts); err != nil {

@@ -92,13 +92,19 @@ func (r *rowIDs) tell(report *Report) {
 	}
 }
 
-// isPlace reports whether a column of the node table is a coordinate.
-func (n *NodeTable) isPlace(column int) bool {
+// isPlace reports whether a column of the same file is a coordinate of the node table. Names
+// decide where columns have no numbers.
+func (n *NodeTable) isPlace(s *sheet, column int) bool {
 	if n.Report == nil {
 		return false
 	}
+	name := ""
+	if column < len(s.names) {
+		name = s.names[column]
+	}
 	for _, c := range n.Report.Columns {
-		if c.Number == column+1 && (c.Role == RoleLat || c.Role == RoleLon || c.Role == RoleX || c.Role == RoleY) {
+		place := c.Role == RoleLat || c.Role == RoleLon || c.Role == RoleX || c.Role == RoleY
+		if place && (c.Number == column+1 || c.Number == 0 && c.Name == name) {
 			return true
 		}
 	}

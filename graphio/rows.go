@@ -16,12 +16,13 @@ type rowLayout struct {
 	header     []byte // that line; further copies of it are bad rows
 	bannerLine int64  // the line of a matrix that comes before its header; 0 elsewhere
 	firstRow   int64
-	unit       string // of values, weights and distances; "": none
+	unit       string // of rows; "" for lines of text
+	strip      string // unit of values, weights and distances, which is taken off; "": none
 	missing    missingCodes
 }
 
 func (s *sheet) layout(used ...int) rowLayout {
-	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow, unit: s.unit, missing: s.missing}
+	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow, unit: s.in.unit, strip: s.strip, missing: s.missing}
 	for _, j := range used {
 		l.needed = max(l.needed, j+1)
 	}
@@ -31,6 +32,10 @@ func (s *sheet) layout(used ...int) rowLayout {
 // each counts the lines of a block by kind in its tally and calls row for those that
 // are rows; the row is bad if that returns a fault.
 func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int64) fault) {
+	if b.cells != nil {
+		l.eachRow(b, row)
+		return
+	}
 	quotes := bytes.IndexByte(b.text, '"') >= 0
 	odd := bytes.IndexByte(b.text, '\r') >= 0 || bytes.IndexByte(b.text, 0) >= 0
 	foreign := !utf8.Valid(b.text)
@@ -87,7 +92,7 @@ func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int6
 			bad = row(line, fields, at)
 		}
 		if bad.reason != noFault {
-			b.bad = append(b.bad, badRow{bad, at, raw})
+			b.bad = append(b.bad, badRow{fault: bad, at: at, raw: raw})
 			continue
 		}
 		b.rows++
@@ -126,9 +131,9 @@ func (l *rowLayout) count(line []byte, fields []field) fault {
 func (l *rowLayout) number(line []byte, f field, role Role, scratch *[]byte) (float64, bool, fault) {
 	bad := fault{role: role, start: f.start, end: f.end}
 	text := f.text(line, scratch)
-	if role.hasUnit() && l.unit != "" && !l.missing.word(text) {
+	if role.hasUnit() && l.strip != "" && !l.missing.word(text) {
 		var ok bool
-		if text, ok = withoutUnit(text, l.unit); !ok {
+		if text, ok = withoutUnit(text, l.strip); !ok {
 			bad.reason = noUnit
 			return 0, false, bad
 		}

@@ -22,8 +22,10 @@ type sheet struct {
 	types      []columnType
 	sample     [][]string // the first rows of data
 	table      tableKind
-	unit       string // of numbers that may have one; "": none
+	strip      string // unit of values, weights and distances, which is taken off; "": none
 	missing    missingCodes
+	fixed      int  // columns that have their role by the format: 2 ends of an edge, 1 id of a node
+	keyed      bool // the format names the columns
 }
 
 // tableKind is a kind of table with the roles of its columns.
@@ -34,7 +36,7 @@ type tableKind struct {
 
 var (
 	edgeTable        = tableKind{TableEdges, []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
-	nodeTable        = tableKind{TableNodes, []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup}}
+	nodeTable        = tableKind{TableNodes, []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup, RoleShape}}
 	measurementTable = tableKind{TableMeasurements, []Role{RoleNode, RoleValue, RoleSD, RoleTime, RoleExposure, RoleTested}}
 	labelTable       = tableKind{TableLabels, []Role{RoleNode, RoleClass}}
 )
@@ -62,7 +64,7 @@ const columnsTold = 200
 
 // inspect detects delimiter, header and column types.
 func inspect(c *cutter, table tableKind, opts Options) (*sheet, error) {
-	s := &sheet{in: c.in, table: table, unit: opts.Unit, missing: newMissingCodes(opts.Missing)}
+	s := &sheet{in: c.in, table: table, strip: opts.Unit, missing: newMissingCodes(opts.Missing)}
 	for size := lookAhead; ; size *= 2 {
 		head, err := c.peek(size)
 		if err != nil {
@@ -119,12 +121,19 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	if len(rows) == 0 {
 		return s.in.fail(CodeContent, fmt.Sprintf("it contains no %ss, only delimiters", s.in.table.row()), otherFile)
 	}
-	first := rows[0]
 	cells := make([][]string, len(rows))
+	for i, row := range rows {
+		cells[i] = s.cells(row.text)
+	}
+	return s.arrange(rows, cells, comment, opts)
+}
+
+// arrange detects the header of rows, which have these cells, and the types of columns.
+func (s *sheet) arrange(rows []numbered, cells [][]string, comment []byte, opts Options) error {
+	first := rows[0]
 	var others [][]string // without copies of the first
 	s.firstRow = first.at
 	for i, row := range rows {
-		cells[i] = s.cells(row.text)
 		if i > 0 && !sameHeader(row.text, first.text) {
 			others = append(others, cells[i])
 		}
@@ -136,7 +145,7 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	if header {
 		s.headerLine, s.header = first.at, bytes.Clone(first.text)
 		s.names, cells = trimEmpty(cells[0]), others
-		s.namesFrom = fmt.Sprintf("line %d", s.headerLine)
+		s.namesFrom = s.in.place(s.headerLine)
 		if len(rows) > 1 {
 			s.firstRow = rows[1].at
 		}
@@ -149,6 +158,12 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	} else {
 		s.namesFromComment(comment)
 	}
+	s.settle(cells)
+	return nil
+}
+
+// settle keeps the first rows, and finds the types of the columns in them.
+func (s *sheet) settle(cells [][]string) {
 	s.sample = cells
 	for j := range min(s.columns, columnsTold) {
 		s.in.columns = append(s.in.columns, s.nameOf(j))
@@ -157,8 +172,10 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	for j := range s.types {
 		s.types[j] = s.typeOf(j)
 	}
-	return nil
 }
+
+// defined is the reason for a role that the format gives to a column.
+func (s *sheet) defined() string { return "as " + s.in.kind.Name + " defines it" }
 
 // sameHeader reports whether a line repeats the header, as in concatenated files;
 // the second header may have kept its byte-order mark.
@@ -215,11 +232,11 @@ func (s *sheet) fitHeader(rows [][]string) error {
 		if s.looksLikeLabelledMatrix(rows, 0) {
 			return s.labelledMatrix() // as R writes it
 		}
-		ways := []Remedy{do("name all columns"), do(fmt.Sprintf("take line %d as a row", s.headerLine), Setting{Option: OptionHeader, Value: string(HeaderNo)})}
+		ways := []Remedy{do("name all columns"), do(fmt.Sprintf("take %s as a row", s.in.place(s.headerLine)), Setting{Option: OptionHeader, Value: string(HeaderNo)})}
 		if n == s.columns-1 {
 			ways = slices.Insert(ways, 0, do("write it with row.names = FALSE if R wrote it"))
 		}
-		return s.in.fail(CodeContent, fmt.Sprintf("line %d names %s, but the rows have %d", s.headerLine, counted(n, "column"), s.columns), ways...)
+		return s.in.fail(CodeContent, fmt.Sprintf("%s names %s, but the rows have %d", s.in.place(s.headerLine), counted(n, "column"), s.columns), ways...)
 	}
 	s.columns = n // what is beyond is empty or bad
 	return nil
@@ -262,14 +279,14 @@ func (s *sheet) typeOf(column int) columnType {
 // cellType is the type of a cell, without the unit of the options and with their codes for
 // missing values.
 func (s *sheet) cellType(cell string) columnType {
-	if s.unit == "" && len(s.missing.texts) == 0 {
+	if s.strip == "" && len(s.missing.texts) == 0 {
 		return cellType(cell)
 	}
 	text := []byte(cell)
 	if s.missing.word(text) {
 		return typeEmpty
 	}
-	if bare, ok := withoutUnit(text, s.unit); ok && cellType(string(bare)).number() {
+	if bare, ok := withoutUnit(text, s.strip); ok && cellType(string(bare)).number() {
 		return cellType(string(bare))
 	}
 	return cellType(cell)
@@ -303,7 +320,7 @@ func (s *sheet) findDecimal(opts Options, columns ...int) error {
 			if j < 0 || j >= len(row) {
 				continue
 			}
-			bare, _ := withoutUnit([]byte(row[j]), s.unit)
+			bare, _ := withoutUnit([]byte(row[j]), s.strip)
 			switch sign, state := scanNumber(bare); {
 			case state != numberOK:
 			case sign == '.':

@@ -101,7 +101,7 @@ func (s *sheet) thousands(columns []int) bool {
 			if j < 0 || j >= len(row) {
 				continue
 			}
-			cell, _ := withoutUnit([]byte(row[j]), s.unit)
+			cell, _ := withoutUnit([]byte(row[j]), s.strip)
 			digits := strings.TrimLeft(string(cell), "+-")
 			switch sign, state := scanNumber(cell); {
 			case state != numberOK:
