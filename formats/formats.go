@@ -65,6 +65,10 @@ type Format struct {
 // all are the formats, in the order in which they are tried: those whose first bytes
 // are unmistakable come first. Whoever adds a format adds a line.
 var all = []*Format{
+	parquetFormat,
+	arrowFormat,
+	sqliteFormat,
+	xlsxFormat,
 	gmlFormat,
 }
 

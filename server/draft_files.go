@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"grfgp/formats"
 	"grfgp/graphio"
 	"grfgp/study"
 )
@@ -37,6 +38,7 @@ type fileOptions struct {
 	Weights   graphio.Weights         `json:"weights"`
 	Repeats   graphio.Repeats         `json:"repeats"`
 	Times     graphio.Times           `json:"times"`
+	Table     string                  `json:"table"`   // of a file that has several
 	Unit      string                  `json:"unit"`    // beside every number; it is taken off
 	Missing   string                  `json:"missing"` // what stands for missing values, separated by commas; none: no number does
 }
@@ -195,7 +197,7 @@ func (d *draftReader) of(part string) graphio.Options {
 		missing = strings.Split(f.Missing, ",")
 	}
 	return graphio.Options{
-		Unit: f.Unit, Missing: missing,
+		Unit: f.Unit, Missing: missing, Formats: formats.Options{Table: f.Table},
 		Columns: maps.Clone(f.Columns), Delimiter: f.Delimiter, Header: f.Header, Decimal: f.Decimal,
 		BadRows: f.BadRows, Unknown: graphio.UnknownSkip, Weights: f.Weights, Repeats: f.Repeats, Times: f.Times,
 	}

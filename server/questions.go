@@ -45,7 +45,7 @@ const (
 var optionNames = map[graphio.Option]string{
 	graphio.OptionColumns: "columns", graphio.OptionDelimiter: "delimiter", graphio.OptionHeader: "header", graphio.OptionDecimal: "decimal",
 	graphio.OptionBadRows: "bad_rows", graphio.OptionWeights: "weights", graphio.OptionRepeats: "repeats", graphio.OptionTimes: "times",
-	graphio.OptionUnit: "unit", graphio.OptionMissing: "missing",
+	graphio.OptionUnit: "unit", graphio.OptionMissing: "missing", graphio.OptionTable: "table",
 }
 
 // skipping is the choice that leaves rows out.

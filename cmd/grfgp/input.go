@@ -40,11 +40,12 @@ type reading struct {
 	decimal   fileChoice
 	missing   fileTexts
 	unit      fileTexts
+	table     fileTexts
 }
 
 func (in *input) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text, MatrixMarket or GraphML; plain, gzip or zstd; - is standard input")
+	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text, or one of the formats of docs/files.md; plain, gzip or zstd; - is standard input")
 	f.StringArrayVar(&in.nodes, "nodes", nil, "`file` of nodes (node table): id and any of label, lat, lon, x, y, cost, allowed, group; other columns can be covariates; may be repeated, tables are joined by id")
 	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node to its `K` nearest, by lat and lon or by x and y, of --nodes or else of --measurements")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
@@ -65,6 +66,7 @@ func (in *reading) flags(cmd *cobra.Command) {
 	in.decimal.flag(cmd, "decimal", "decimal separator", "auto", "point", "comma")
 	in.missing.flag(cmd, "missing", "`value` that stands for a missing one, such as -9999, in measurements and labels, or as in nodes=-9999; none: no number does; may be repeated", "measurements", "labels")
 	in.unit.flag(cmd, "strip-unit", "`unit` beside every measured number, such as mph, % or $, that is taken off; for edges as in edges=km", "measurements")
+	in.table.flag(cmd, "table", "`name` of the table or sheet to read from an SQLite or Excel file that has several; for one file as in edges=roads", tableNames...)
 }
 
 // options returns the options of readers, without Rejects and without those that
@@ -105,6 +107,9 @@ func (in *reading) of(file string, opts graphio.Options) graphio.Options {
 	opts.Header = graphio.Header(in.header.get(file))
 	opts.Decimal = graphio.Decimal(in.decimal.get(file))
 	opts.Missing = in.missing.get(file)
+	if tables := in.table.get(file); len(tables) > 0 {
+		opts.Formats.Table = tables[len(tables)-1]
+	}
 	if units := in.unit.get(file); len(units) > 0 {
 		opts.Unit = units[len(units)-1]
 	}

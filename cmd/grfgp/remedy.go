@@ -21,7 +21,7 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 			return "--time " + shellWord(value)
 		}
 		return "--column " + shellWord(string(s.Role)+"="+value)
-	case graphio.OptionDelimiter, graphio.OptionHeader, graphio.OptionDecimal:
+	case graphio.OptionDelimiter, graphio.OptionHeader, graphio.OptionDecimal, graphio.OptionTable:
 		return "--" + strings.ToLower(string(s.Option)) + " " + shellWord(file+value)
 	case graphio.OptionUnit:
 		if table == graphio.TableMeasurements {
