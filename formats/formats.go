@@ -69,7 +69,18 @@ var all = []*Format{
 	arrowFormat,
 	sqliteFormat,
 	xlsxFormat,
+	npyFormat,
+	npzFormat,
+	gexfFormat,
 	gmlFormat,
+	dotFormat,
+	pajekFormat,
+	dimacsFormat,
+	jsonFormat,
+	multilineFormat,
+	edgelistFormat,
+	adjlistFormat,
+	metisFormat,
 }
 
 // Detect returns the format of a file with the given name and first bytes, up to Head, or nil: then
@@ -117,6 +128,21 @@ func newAttributes(unit string, names ...string) *attributes {
 		a.column[name] = j
 	}
 	return a
+}
+
+// reserve keeps the columns so far for what the format itself says: an attribute that
+// has the name of one of them gets a column of its own.
+func (a *attributes) reserve() *attributes {
+	clear(a.column)
+	return a
+}
+
+// get returns an attribute of a row, "" if it has none.
+func (a *attributes) get(row []string, name string) string {
+	if j, known := a.column[name]; known && j < len(row) {
+		return row[j]
+	}
+	return ""
 }
 
 // set puts an attribute into a row, which grows as needed.

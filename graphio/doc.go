@@ -12,8 +12,10 @@
 //     exposure or number tested, also as wide tables of nodes and times: [ReadMeasurements]
 //   - labels, with a node and a class: [ReadLabels]
 //
-// Edges may be delimited text, MatrixMarket or GraphML; the other tables are
-// delimited text. All of them may be compressed by gzip or zstd. [NearestNeighbours]
+// All of them may be delimited text or a file of another program that package formats
+// reads, such as GML or JSON; edges may be MatrixMarket or GraphML, too. A file that
+// holds nodes and edges is a graph with its node table, and its attributes of nodes can be
+// measurements or labels. Files may be compressed by gzip or zstd. [NearestNeighbours]
 // makes a graph from the coordinates of a node table.
 //
 //	net, err := graphio.ReadGraph(ctx, graphio.File("roads.csv"), graphio.Options{})
@@ -40,8 +42,9 @@
 // # The ledger
 //
 // The [Ledger] of a report counts what became of each line: header, edge or row,
-// repeat, self loop, missing value, unknown id, blank, comment, bad row. The counts
-// always add up to the number of lines:
+// repeat, self loop, missing value, unknown id, blank, comment, bad row. In a file of
+// another program it counts edges, nodes or records in place of lines. The counts
+// always add up:
 //
 //	7 lines = 1 header + 3 edges + 1 repeat + 1 self loop + 1 blank
 //

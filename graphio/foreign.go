@@ -91,7 +91,7 @@ func readForeign(ctx context.Context, in *input, opts Options) (*Network, error)
 		edges, fixed = f.Rows, 0
 	}
 	if edges == nil {
-		return nil, in.fail(CodeContent, fmt.Sprintf("is %s with nodes alone: it contains no edges", in.kind.Name),
+		return nil, in.fail(CodeContent, fmt.Sprintf("is a file of nodes (%s): it contains no edges", in.kind.Name),
 			do("name another file"), do("build the edges from coordinates", Setting{Option: OptionReader, Value: "NearestNeighbours"}))
 	}
 	c := in.cut(opts.blockSize)
@@ -172,7 +172,7 @@ func (in *input) openForeign(ctx context.Context, kind tableKind, opts Options) 
 		rows, fixed = f.Rows, 0
 	}
 	if rows == nil {
-		return nil, in.fail(CodeFormat, fmt.Sprintf("is %s with edges alone, but a table of %s is expected", in.kind.Name, kind.kind),
+		return nil, in.fail(CodeFormat, fmt.Sprintf("is a file of edges (%s), but a table of %s is expected", in.kind.Name, kind.kind),
 			do("give a table of "+string(kind.kind)), do("read it as a graph", Setting{Option: OptionReader, Value: "ReadGraph"}))
 	}
 	t, err := in.openGrid(rows, fixed, kind, opts)

@@ -91,6 +91,12 @@ func notText(head []byte) (what, next string) {
 		return "is compressed twice", "unpack it once"
 	case has("%PDF-"):
 		return "is a PDF document", "name a file that holds the data as text"
+	case has("MATLAB 5.0 MAT-file"):
+		return "is a MATLAB file, which is not read", "save its adjacency matrix with Python: scipy.sparse.save_npz('net.npz', scipy.io.loadmat('FILE')['A'])"
+	case has("\x89HDF\r\n"):
+		return "is an HDF5 file (MATLAB 7.3 and others), which is not read", "write the edges as CSV"
+	case len(head) > 3 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 && bytes.IndexByte(head, 0) > 0:
+		return "is a Python pickle, which is not read: it is a program rather than data", "write the graph with networkx.write_graphml"
 	case packedText(head):
 		return "is a packed graph of grfgp, not text", "name it as the file of edges, itself and not as a stream or compressed; if it is, another version wrote it: pack the graph again"
 	case has("PAR1"):
@@ -106,7 +112,7 @@ func notText(head []byte) (what, next string) {
 	if order := wideText(head); order != "" {
 		return "looks like text in UTF-16 without a byte-order mark", "convert it: iconv -f UTF-16" + order + " -t UTF-8 FILE > NEW"
 	}
-	return "is a binary file: it holds NUL bytes", "name a file of text: delimited columns, MatrixMarket or GraphML"
+	return "is a binary file of a kind that is not known: it holds NUL bytes", "save it as CSV, GraphML or another format that is read"
 }
 
 // wideText returns the byte order, LE or BE, if the text looks like UTF-16: nearly
@@ -152,16 +158,8 @@ func (in *input) format() (string, error) {
 		return formatMatrixMarket, nil
 	case has("<!doctype html"), has("<html"):
 		return "", in.fail(CodeFormat, "is a web page, not data", do("the download saved the page instead of the file: fetch the file itself"))
-	case has("<") && within("<gexf"):
-		return "", in.fail(CodeFormat, "is GEXF, which is not supported", do("save the graph as GraphML or as CSV"))
 	case has("<") && (within("<graphml") || has("<?xml") || has("<!--")):
 		return formatGraphML, nil
-	case has("{"), has("[{"), has("[["), has("[\n"), has("[\""):
-		return "", in.fail(CodeFormat, "is JSON, which is not supported", do("write the edges as CSV, one per line: source,target,weight"))
-	case has("*vertices"), has("*network"), has("*arcs"), has("*edges"):
-		return "", in.fail(CodeFormat, "is a Pajek file, which is not supported", do("save the graph as GraphML or as CSV"))
-	case has("graph {"), has("digraph "), has("strict graph"), has("strict digraph"):
-		return "", in.fail(CodeFormat, "is a Graphviz file, which is not supported", do("save the graph as GraphML or as CSV"))
 	}
 	return formatDelimited, nil
 }

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"grfgp/covariate"
+	"grfgp/formats"
 )
 
 // outcome is all that a reader says about a text, as one string.
@@ -247,6 +250,41 @@ func FuzzTimes(f *testing.F) {
 				out += fmt.Sprint(p.Names, p.Times, p.Step)
 			}
 			return out + judged(t, m.Report, nil)
+		})
+	})
+}
+
+// Files of other programs: no panic, no row lost, and the same result however the rows
+// are cut.
+func FuzzForeign(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join(formatFiles, "*.*"))
+	if err != nil || len(files) == 0 {
+		f.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if !strings.HasSuffix(file, ".py") {
+			f.Add(string(text), byte(1))
+			f.Add(string(text[:len(text)*2/3]), byte(2))
+		}
+	}
+	f.Add(smallGML, byte(5))
+	f.Add(`[["source","target"],["a","b"],[],["","c"]]`, byte(1))
+	g := ring("a", "b", "N01", "2")
+	f.Fuzz(func(t *testing.T, text string, b byte) {
+		if formats.Detect("f", []byte(text)) == nil {
+			return // the other readers have their own
+		}
+		sameEverywhere(t, text, choices(b), graphOutcome(t))
+		sameEverywhere(t, text, choices(b), func(text string, opts Options) string {
+			m, err := ReadMeasurements(context.Background(), Reader("f", strings.NewReader(text)), g, opts)
+			if err != nil {
+				return judged(t, nil, err)
+			}
+			return judged(t, m.Report, nil, fmt.Sprint(m.Nodes, m.Values, m.SD, m.Count))
 		})
 	})
 }

@@ -116,7 +116,7 @@ func TestReadGraph(t *testing.T) {
 		{"joined files", "source,target,weight\na,b,2\nsource,target,weight\nb,c,3\n", Options{BadRows: BadRowsSkip}, "a-b:2 b-c:3", "4 lines = 1 header + 2 edges + 1 bad"},
 		{"joined files with byte-order marks", "\ufeffvon,nach,count\na,b,2\n\ufeffvon,nach,count\nb,c,3\n", Options{BadRows: BadRowsSkip}, "a-b:2 b-c:3", "4 lines = 1 header + 2 edges + 1 bad"},
 		{"joined files, the second far down", "source,target\n" + strings.Repeat("a,b\n", 2*sampleRows) + "source,target\nb,c\n", Options{BadRows: BadRowsSkip}, "a-b b-c", "2003 lines = 1 header + 2 edges + 1999 repeats + 1 bad"},
-		{"networkx without data", "1 2 {}\n2 3 {}\n", Options{}, "1-2 2-3", "2 lines = 2 edges"},
+		{"networkx without data", "1 2 {}\n2 3 {}\n", Options{}, "1-2 2-3", "2 edges = 2 edges"},
 		{"bad rows skipped", "u,v,w\na,b,1\na,b\nb,c,x\n\"a,b\nb,c,-1\nc,d,2\n", Options{BadRows: BadRowsSkip}, "a-b c-d:2", "7 lines = 1 header + 2 edges + 4 bad"},
 		{"bad rows are no nodes", "u,v,w\nx,y,oops\na,b,1\n", Options{BadRows: BadRowsSkip}, "a-b", "3 lines = 1 header + 1 edge + 1 bad"},
 		{"small integer weights", "u,v,count\n0,1,3\n", Options{}, "0-1:3", "2 lines = 1 header + 1 edge"},

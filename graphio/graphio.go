@@ -24,8 +24,8 @@ func NewNetwork(g *graph.Graph, nodes *NodeTable, report *Report) *Network {
 	return &Network{Graph: ordered, Nodes: nodes, Report: report}
 }
 
-// ReadGraph reads a graph from delimited text, MatrixMarket or GraphML, or maps a packed
-// graph, see WritePacked. Nodes are
+// ReadGraph reads a graph from delimited text, MatrixMarket, GraphML or a format of
+// package formats, or maps a packed graph, see WritePacked. Nodes are
 // numbered by locality, see [graph.Graph.Ordered], so shuffled rows give the same
 // graph. The graph's InputOrder lists nodes in the order of the file, those of
 // opts.Nodes first.

@@ -84,7 +84,6 @@ func TestGraphMLErrors(t *testing.T) {
 		want       string
 	}{
 		{"other XML", `<?xml version="1.0"?><kml/>`, ErrData, "e: is XML, but begins with <kml>, not with <graphml>; save the graph as GraphML or as CSV"},
-		{"GEXF", `<?xml version="1.0"?><gexf/>`, ErrData, "e: is GEXF, which is not supported; save the graph as GraphML or as CSV"},
 		{"cut short", `<graphml><graph><edge source="a"`, ErrData, "e:1:17: the document ends in the middle; the file was cut short: fetch or write it again"},
 		{"not closed", "<graphml><graph>\n<node id=\"a\">", ErrData, "e:2:14: the document ends in the middle; the file was cut short: fetch or write it again"},
 		{"crossed", "<graphml><graph>\n</graphml>", ErrData, "e:2:1: is not well-formed XML: element <graph> closed by </graphml>; correct the line, or write the file again"},

@@ -54,6 +54,9 @@ var skipping = choice{"leave these rows out", []setting{{Option: "bad_rows", Val
 // questionOf is an error of a reader as a question about a file of the form.
 func questionOf(file string, e *graphio.Error) question {
 	q := question{File: file, Code: e.Code, Line: e.Line, Column: e.Column, Text: e.What, Columns: e.Columns}
+	if e.Unit != "" && e.Line > 0 { // not a line of text
+		q.Line, q.Text = 0, fmt.Sprintf("%s %d: %s", e.Unit, e.Line, e.What)
+	}
 	q.Advice, q.Choices = choicesOf(e.Remedies)
 	return q
 }

@@ -22,7 +22,7 @@ type labelFlags struct {
 }
 
 func (l *labelFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&l.labels, "labels", "", "`file` of labels: node and class; nodes with an empty class are predicted")
+	cmd.Flags().StringVar(&l.labels, "labels", "", "`file` of labels, as text or another format of --edges: node and class; nodes with an empty class are predicted")
 	l.classifier.flag(cmd, "classifier", "model of classes", gp.ClassMethodNames()...)
 }
 

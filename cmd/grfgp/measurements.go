@@ -46,7 +46,7 @@ func (m *measurementFlags) flagsOfStudy(cmd *cobra.Command) {
 }
 
 func (m *measurementFlags) register(cmd *cobra.Command, columns string, repeats ...string) {
-	cmd.Flags().StringVar(&m.measurements, "measurements", "", "`file` of measurements: "+columns)
+	cmd.Flags().StringVar(&m.measurements, "measurements", "", "`file` of measurements, as text or another format of --edges: "+columns)
 	m.repeats.flag(cmd, "repeats", "repeated measurements of a node", repeats...)
 }
 
