@@ -44,6 +44,10 @@ func (v ErrorVerdict) String() string {
 	return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", of, v.RMSE, v.Baseline)
 }
 
+// FewHeldOut is the number of held-out measurements below which nothing can be told: intervals
+// of 95 % would hold all of them more often than not, and the error is known to a third at best.
+const FewHeldOut = 10
+
 // JudgeError compares the error with those of baselines.
 func (v *Validation) JudgeError() ErrorVerdict {
 	verdict := CompareErrors(v.RMSE, v.BaselineRMSE)

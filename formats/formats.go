@@ -102,6 +102,10 @@ func (f *Format) Tables(ctx context.Context, in Input, opts Options) (*File, err
 // all are the formats, in the order in which they are tried: those whose first bytes
 // are unmistakable come first. Whoever adds a format adds a line.
 var all = []*Format{
+	parquetFormat,
+	arrowFormat,
+	sqliteFormat,
+	xlsxFormat,
 	npyFormat,
 	npzFormat,
 	shapefileFormat,

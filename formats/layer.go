@@ -201,7 +201,7 @@ func (l *layer) placeNames(places []geometry.Point) []string {
 			if l.planar() {
 				a, b = p.X, p.Y
 			}
-			names[k] = decimal(a, digits) + "_" + decimal(b, digits)
+			names[k] = fixedDigits(a, digits) + "_" + fixedDigits(b, digits)
 			if q, ok := seen[names[k]]; ok && q != p {
 				clash = true
 				break
@@ -214,8 +214,8 @@ func (l *layer) placeNames(places []geometry.Point) []string {
 	}
 }
 
-// decimal writes a number with a fixed number of digits, without zeros at the end.
-func decimal(x float64, digits int) string {
+// fixedDigits writes a number with a fixed number of digits, without zeros at the end.
+func fixedDigits(x float64, digits int) string {
 	text := strings.TrimRight(strconv.FormatFloat(x, 'f', digits, 64), "0")
 	if text = strings.TrimSuffix(text, "."); text == "-0" {
 		return "0"

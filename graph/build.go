@@ -44,6 +44,7 @@ type BuildCounts struct {
 	KeptLoops  int  // self loops kept, included in Edges
 	BothWays   bool // every edge was listed in both directions
 	WeightsAdd bool // the weights of repeats were added
+	Reversed   int  // pairs of nodes that are listed in both directions
 }
 
 // Given returns the number of edges that were given.

@@ -53,25 +53,25 @@ func TestFromEdgesRules(t *testing.T) {
 		{"weights add up", Edges{U: []uint32{0, 0}, V: []uint32{1, 1}, W: []float64{0.5, 0.25}}, BuildOptions{},
 			[][3]float64{{0, 1, 0.75}}, BuildCounts{Edges: 1, Repeats: 1, WeightsAdd: true}},
 		{"reversed weights that differ add up", Edges{U: []uint32{0, 1}, V: []uint32{1, 0}, W: []float64{0.5, 0.25}}, BuildOptions{},
-			[][3]float64{{0, 1, 0.75}}, BuildCounts{Edges: 1, Repeats: 1, WeightsAdd: true}},
+			[][3]float64{{0, 1, 0.75}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 1, WeightsAdd: true}},
 		{"both ways counts once", Edges{U: []uint32{0, 1}, V: []uint32{1, 0}, W: []float64{0.5, 0.5}}, BuildOptions{},
-			[][3]float64{{0, 1, 0.5}}, BuildCounts{Edges: 1, Repeats: 1, BothWays: true}},
+			[][3]float64{{0, 1, 0.5}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 1, BothWays: true}},
 		{"both ways, backward first", Edges{U: []uint32{1, 0}, V: []uint32{0, 1}, W: []float64{0.5, 0.5}}, BuildOptions{},
-			[][3]float64{{0, 1, 0.5}}, BuildCounts{Edges: 1, Repeats: 1, BothWays: true}},
+			[][3]float64{{0, 1, 0.5}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 1, BothWays: true}},
 		{"both ways, summed on request", Edges{U: []uint32{0, 1}, V: []uint32{1, 0}, W: []float64{0.5, 0.5}}, BuildOptions{Parallel: ParallelSum},
-			[][3]float64{{0, 1, 1}}, BuildCounts{Edges: 1, Repeats: 1, BothWays: true, WeightsAdd: true}},
+			[][3]float64{{0, 1, 1}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 1, BothWays: true, WeightsAdd: true}},
 		{"both ways and parallel", Edges{U: []uint32{0, 1, 0, 1}, V: []uint32{1, 0, 1, 0}, W: []float64{0.1, 0.2, 0.2, 0.1}}, BuildOptions{},
-			[][3]float64{{0, 1, 0.30000000000000004}}, BuildCounts{Edges: 1, Repeats: 3, BothWays: true, WeightsAdd: true}},
+			[][3]float64{{0, 1, 0.30000000000000004}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 3, BothWays: true, WeightsAdd: true}},
 		{"one pair is not both ways", Edges{U: []uint32{0, 1, 1}, V: []uint32{1, 0, 2}, W: []float64{2, 2, 2}}, BuildOptions{},
-			[][3]float64{{0, 1, 4}, {1, 2, 2}}, BuildCounts{Edges: 2, Repeats: 1, WeightsAdd: true}},
+			[][3]float64{{0, 1, 4}, {1, 2, 2}}, BuildCounts{Reversed: 1, Edges: 2, Repeats: 1, WeightsAdd: true}},
 		{"unweighted counts once", Edges{U: []uint32{0, 1, 0}, V: []uint32{1, 0, 1}}, BuildOptions{},
-			[][3]float64{{0, 1, 1}}, BuildCounts{Edges: 1, Repeats: 2}},
+			[][3]float64{{0, 1, 1}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 2}},
 		{"unweighted both ways", Edges{U: []uint32{2, 1}, V: []uint32{1, 2}}, BuildOptions{},
-			[][3]float64{{1, 2, 1}}, BuildCounts{Edges: 1, Repeats: 1, BothWays: true}},
+			[][3]float64{{1, 2, 1}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 1, BothWays: true}},
 		{"unweighted summed", Edges{U: []uint32{0, 1, 0}, V: []uint32{1, 0, 1}}, BuildOptions{Parallel: ParallelSum},
-			[][3]float64{{0, 1, 3}}, BuildCounts{Edges: 1, Repeats: 2, WeightsAdd: true}},
+			[][3]float64{{0, 1, 3}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 2, WeightsAdd: true}},
 		{"the first one stays", Edges{U: []uint32{1, 0}, V: []uint32{0, 1}, W: []float64{5, 7}}, BuildOptions{Parallel: ParallelOnce},
-			[][3]float64{{0, 1, 5}}, BuildCounts{Edges: 1, Repeats: 1}},
+			[][3]float64{{0, 1, 5}}, BuildCounts{Reversed: 1, Edges: 1, Repeats: 1}},
 		{"loops are dropped", Edges{U: []uint32{0, 1, 1}, V: []uint32{0, 1, 2}}, BuildOptions{},
 			[][3]float64{{1, 2, 1}}, BuildCounts{Edges: 1, Loops: 2}},
 		{"loops are kept", Edges{U: []uint32{0, 0, 1}, V: []uint32{0, 0, 2}, W: []float64{1, 2, 4}}, loops,
@@ -157,6 +157,9 @@ func naive(e Edges, opts BuildOptions) (map[[2]uint32]float64, BuildCounts) {
 	for key, p := range pairs {
 		if key[0] != key[1] {
 			one = true
+			if len(p.forward) > 0 && len(p.back) > 0 {
+				c.Reversed++
+			}
 			c.BothWays = c.BothWays && len(p.forward) == len(p.back) && total(p.forward) == total(p.back)
 		}
 	}

@@ -155,6 +155,9 @@ func (p *pairs) merge(rule Parallel, c *BuildCounts) {
 		out, c := p.lo[b], &parts[b]
 		for x := p.lo[b]; x < p.hi[b]; {
 			y := p.repeats(x, p.hi[b])
+			if first := p.key[x] & reversed; slices.ContainsFunc(p.key[x+1:y], func(key uint64) bool { return key&reversed != first }) {
+				c.Reversed++
+			}
 			if p.val != nil {
 				w := p.val[x]
 				if !once && y-x > 1 {
@@ -176,6 +179,7 @@ func (p *pairs) merge(rule Parallel, c *BuildCounts) {
 	for _, part := range parts {
 		c.Edges += part.Edges
 		c.Repeats += part.Repeats
+		c.Reversed += part.Reversed
 		c.KeptLoops += part.KeptLoops
 		c.WeightsAdd = c.WeightsAdd || part.WeightsAdd
 	}

@@ -19,7 +19,7 @@ type otherColumn struct {
 func (t *table) otherColumns(used []usedColumn, opts Options) []otherColumn {
 	columns := t.sheet.otherThan(used)
 	t.decimalOf(len(columns) > 0, opts)
-	parse := parseCell(t.layout.comma)
+	parse := parseCell(t.layout.comma, t.layout.missing)
 	names, out := uniqueNames{}, make([]otherColumn, len(columns))
 	for k, j := range columns {
 		out[k] = otherColumn{j, covariate.NewBuilder(names.of(t.sheet, j), parse)}
@@ -41,9 +41,9 @@ func (s *sheet) otherThan(used []usedColumn) []int {
 }
 
 // parseCell reads cells of covariates as numbers.
-func parseCell(comma bool) covariate.Parse {
+func parseCell(comma bool, codes missingCodes) covariate.Parse {
 	return func(cell []byte) (v float64, missing, ok bool) {
-		v, state := parseNumber(cell, comma)
+		v, state := codes.parse(cell, comma)
 		return v, state == numberMissing, state == numberOK
 	}
 }

@@ -348,6 +348,9 @@ func (r *Report) tellCounts(c graph.BuildCounts, weighted bool) {
 	case c.Repeats > 0:
 		r.warn("repeated edges: %d; the first of each is used", c.Repeats)
 	}
+	if c.Reversed > 0 && !c.BothWays && r.Format == formatDelimited { // others say whether they have directions
+		r.warn("%s listed in both directions, and others in one: edges have no direction here, and lead both ways", map[bool]string{true: "1 edge is", false: fmt.Sprintf("%d edges are", c.Reversed)}[c.Reversed == 1])
+	}
 	if c.Loops > 0 {
 		r.offer(fmt.Sprintf("edges from a node to itself: %d; left out", c.Loops), do("keep them", Setting{Option: OptionKeepLoops}))
 	}

@@ -35,6 +35,11 @@ func (s *sheet) chooseEdges(known *graph.IDs, opts Options, r *Report) (edgeColu
 	if s.fixed == 0 && s.looksLikeLabelledMatrix(s.sample, 1) && len(opts.Columns) == 0 {
 		return c, s.labelledMatrix()
 	}
+	_, source := opts.Columns[RoleSource]
+	_, target := opts.Columns[RoleTarget]
+	if looks := s.looksLike(); s.fixed == 0 && !source && !target && looks != "" && looks != TableEdges {
+		return c, s.other(looks)
+	}
 	why, err := s.chooseEnds(&c, known, opts)
 	if err != nil {
 		return c, err
@@ -49,6 +54,7 @@ func (s *sheet) chooseEdges(known *graph.IDs, opts Options, r *Report) (edgeColu
 		}
 	}
 	s.unused(r, c.source, c.target, c.weight)
+	s.tellDirections(r, c)
 	return c, nil
 }
 
@@ -164,6 +170,10 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, w
 		return pairs, "by name", nil
 	}
 	ids := s.idColumns(fixed)
+	if shapes := s.shapes(); shapes >= 0 && fixed[0] < 0 && fixed[1] < 0 {
+		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s holds shapes, and no columns are named as the two ends of an edge, among %s", s.nameOf(shapes), s.describe(nil)),
+			do("give a file of edges"), do("name both ends", nameColumn(RoleSource, ""), nameColumn(RoleTarget, "")))
+	}
 	if len(fractions) == 1 && len(ids) < 2 {
 		p := fractions[0]
 		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("columns %s and %s are named as the ends of an edge, but hold numbers with a sign or a fraction", s.nameOf(p[0]), s.nameOf(p[1])),
@@ -244,6 +254,11 @@ func (s *sheet) unclearEnds(fixed [2]int, ids []int) error {
 	if fixed[1] >= 0 {
 		target = fixed[1]
 	}
+	if a, b, ok := s.alike(ids); ok && fixed[0] < 0 && fixed[1] < 0 {
+		source, target = a, b
+	} else if fixed[0] < 0 && fixed[1] < 0 && len(s.sample) >= enoughRows {
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("no two columns name the two ends of an edge, among %s: none have values in common", s.describe(nil)), do("give a file of edges"), name)
+	}
 	return s.in.fail(CodeAmbiguous, "the ends of an edge may be any two of "+s.describe(nil), s.nameEnds("name both, for example", source, target))
 }
 
@@ -260,13 +275,16 @@ func (s *sheet) pairThenNumbers(ids []int) bool {
 }
 
 // mayBeEnd reports whether a column may hold ids: it is not empty, holds no fractions
-// and not only "{}" (written by networkx for no data), and its name is not that of a
-// weight or a distance.
+// and not only "{}" (written by networkx for no data), holds neither shapes nor times, and
+// its name is not that of a weight or a distance.
 func (s *sheet) mayBeEnd(column int) bool {
 	if t := s.types[column]; t == typeEmpty || t == typeNumber {
 		return false
 	}
 	if !slices.ContainsFunc(s.sample, func(row []string) bool { return column < len(row) && row[column] != "{}" }) {
+		return false
+	}
+	if s.geometry(column) || s.clearTimes(column) {
 		return false
 	}
 	return column >= len(s.names) ||

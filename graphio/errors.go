@@ -71,6 +71,7 @@ type Error struct {
 	What     string
 	Remedies []Remedy // alternatives
 	Columns  []string // of the file, as Options.Columns may name them; nil if they are not known
+	Looks    Table    // kind of table that the file plainly is, if that is another than Table
 	Err      error    // the cause, if it is another error
 }
 
@@ -160,6 +161,8 @@ const (
 	OptionKeepLoops Option = "KeepLoops"
 	OptionRepeats   Option = "Repeats"
 	OptionTimes     Option = "Times"
+	OptionUnit      Option = "Unit"
+	OptionMissing   Option = "Missing"
 	OptionTable     Option = "Table"
 	OptionWithin    Option = "Within"
 	OptionReader    Option = "Reader"

@@ -45,6 +45,8 @@ const (
 	notCount
 	notPositive
 	aboveTested
+	noUnit
+	noPlace
 )
 
 // explain returns the message and the remedies of a fault.
@@ -76,6 +78,14 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 	case emptyID:
 		return fmt.Sprintf("the %s is empty", f.role), correct
 	case notNumber:
+		cell := bytes.TrimSpace(line[min(f.start, len(line)):min(f.end, len(line))])
+		if unit := unitOf(string(cell)); unit != "" && l.strip == "" && f.role.hasUnit() {
+			return fmt.Sprintf("%s %s is not a plain number: %s stands beside it", f.role, text, quote([]byte(unit))),
+				or(takeOff(unit), do("correct the line"), skipRows)
+		}
+		if isGrouped(string(cell)) {
+			return fmt.Sprintf("%s %s has separators of thousands", f.role, text), or(do("write it without them"), skipRows)
+		}
 		return fmt.Sprintf("%s %s is not a number", f.role, text), correct
 	case infinite:
 		return fmt.Sprintf("%s %s is infinite", f.role, text), correct
@@ -123,6 +133,10 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 		return fmt.Sprintf("%s %s is not a count: a whole number from 0 on", f.role, text), correct
 	case notPositive:
 		return fmt.Sprintf("%s %s is not positive", f.role, text), correct
+	case noPlace:
+		return "the row is not a point: its coordinates could not be read", correct
+	case noUnit:
+		return fmt.Sprintf("%s %s has no %s beside it, as the other numbers have", f.role, text, quote([]byte(l.strip))), correct
 	case aboveTested:
 		return fmt.Sprintf("%s %s is more than the number tested, %d", f.role, text, f.count), correct
 	}

@@ -202,7 +202,7 @@ func (g *graphML) node(t xml.StartElement) error {
 		if !ok {
 			return nil
 		}
-		c, missing, reason := readCell(role, []byte(text), false)
+		c, missing, reason := readCell(role, []byte(text), false, newMissingCodes(g.opts.Missing))
 		if reason != noFault {
 			what, remedies := fault{reason: reason, role: role, end: len(text)}.explain([]byte(text), &rowLayout{})
 			return g.failWith(CodeRow, what, remedies...)

@@ -134,7 +134,7 @@ func (s *sheet) headerClues(first []string, rest [][]string, copies int, opts Op
 	c := headerClues{
 		empty:  len(trimEmpty(first)) == 0,
 		asked:  s.namedByOptions(first, opts),
-		known:  s.table.knows(first) && !letters,
+		known:  s.table.knows(first) && !letters || otherTable(first),
 		recurs: s.recurs(first, rest),
 		alike:  len(rest) > 0 && numberedAlike(s.withoutYears(first), rest[0]),
 		copied: copies > 0,
@@ -152,6 +152,22 @@ func (s *sheet) headerClues(first []string, rest [][]string, copies int, opts Op
 		c.timed = c.timed || s.table.kind == TableMeasurements && timesBelow(cell, j, rest)
 	}
 	return c
+}
+
+// otherTable reports whether the names are plainly those of a table, whatever it is given as:
+// two ends, coordinates, or shapes.
+func otherTable(names []string) bool {
+	for _, p := range endPairs(names) {
+		if p.rank == rankSure && !p.letters {
+			return true
+		}
+	}
+	named := func(role Role) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return role.rank(name) == rankSure })
+	}
+	return named(RoleLat) && named(RoleLon) || slices.ContainsFunc(names, func(name string) bool {
+		return slices.Contains([]string{"wkt", "geometry", "geom"}, strings.ToLower(name))
+	})
 }
 
 // timesBelow reports whether a cell is the name of a time and all cells below it are

@@ -36,6 +36,9 @@ func ReadLabels(ctx context.Context, src Source, g *graph.Graph, opts Options) (
 	defer t.in.close()
 	r := &labelReader{table: t, ids: g.IDs(), treat: opts.Unknown, at: map[int]int{}, number: map[string]int{}}
 	r.result.Report = t.report
+	if opts.Nodes != nil {
+		r.rows = opts.Nodes.rows
+	}
 	if err := r.choose(opts); err != nil {
 		return nil, err
 	}
@@ -71,13 +74,13 @@ type labelReader struct {
 	words                      unknownIDs // that stand for a missing class
 	unknownIDs                 unknownIDs
 	scratch                    []byte
+	rows                       *rowIDs // of points, whose rows have no ids; nil elsewhere
 }
 
 func (r *labelReader) row(line []byte, fields []field, at int64) fault {
-	f := fields[r.id]
-	id := f.text(line, &r.scratch)
-	if len(id) == 0 {
-		return fault{reason: emptyID, role: RoleNode, start: f.start, end: f.end}
+	_, id, bad := r.rows.of(r.id, line, fields, at, &r.scratch)
+	if bad.reason != noFault {
+		return bad
 	}
 	node, known := r.ids.Lookup(id)
 	if !known {
@@ -90,7 +93,7 @@ func (r *labelReader) row(line []byte, fields []field, at int64) fault {
 		c = fields[r.class]
 	}
 	class := c.text(line, &r.scratch)
-	if wordState(class) == numberMissing {
+	if r.table.layout.missing.word(class) {
 		r.missing++
 		if len(class) > 0 {
 			r.words.add(class)
@@ -267,12 +270,20 @@ func (l *ClassLabels) Enough() error {
 // choose finds the columns of ids and classes.
 func (r *labelReader) choose(opts Options) error {
 	s := r.table.sheet
-	id, why, err := s.chooseID(RoleNode, r.ids, opts)
-	if err != nil {
+	if err := s.refuseEdges(r.ids, opts); err != nil {
 		return err
 	}
+	id, why, err := -1, "", error(nil)
+	if r.rows == nil {
+		if id, why, err = s.chooseID(RoleNode, r.ids, opts); err != nil {
+			return err
+		}
+	} else {
+		r.table.report.Columns = append(r.table.report.Columns, rowColumn)
+	}
 	used := []usedColumn{{RoleNode, id, why}}
-	if r.class, why, err = s.chooseClass(id, opts); err != nil {
+	taken := func(j int) bool { return j == id || r.rows != nil && opts.Nodes.isPlace(s, j) }
+	if r.class, why, err = s.chooseClass(taken, opts); err != nil {
 		return err
 	}
 	if r.class == id {
@@ -284,16 +295,16 @@ func (r *labelReader) choose(opts Options) error {
 
 // chooseClass finds the column of classes: as told, by name, or by being the only
 // other column.
-func (s *sheet) chooseClass(id int, opts Options) (column int, why string, err error) {
+func (s *sheet) chooseClass(taken func(int) bool, opts Options) (column int, why string, err error) {
 	if spec, ok := opts.Columns[RoleClass]; ok {
 		column, err = s.column(RoleClass, spec)
 		return column, asTold, err
 	}
-	found, why := s.best(RoleClass, func(j int) bool { return j != id }), "by name"
+	found, why := s.best(RoleClass, func(j int) bool { return !taken(j) }), "by name"
 	if len(found) == 0 {
 		why = "the only other column"
 		for j := range s.columns {
-			if j != id {
+			if !taken(j) {
 				found = append(found, j)
 			}
 		}
@@ -304,5 +315,5 @@ func (s *sheet) chooseClass(id int, opts Options) (column int, why string, err e
 	case 1:
 		return found[0], why, nil
 	}
-	return 0, "", s.ask("the class may be in column "+list(s.namesOf(found), "or"), RoleClass, found)
+	return 0, "", s.ask("the class may be in column "+list(s.someOf(found), "or"), RoleClass, found)
 }

@@ -103,7 +103,10 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 		return nil, m.conflict
 	}
 	m.finish()
-	return &m.result, m.judge()
+	if err := m.judge(); err != nil {
+		return nil, err
+	}
+	return &m.result, m.judgeCodes()
 }
 
 type measurementReader struct {
@@ -138,6 +141,8 @@ type measurementReader struct {
 	unknownIDs                 unknownIDs
 	scratch                    []byte
 	cells                      []reading
+	rows                       *rowIDs // of points, whose rows have no ids; nil elsewhere
+	doubts                     doubts
 }
 
 // moment is a node at a time; 0 where times are not used. It has one place in the result.
@@ -163,6 +168,9 @@ type repeatedValue struct {
 func newMeasurementReader(t *table, g *graph.Graph, opts Options) *measurementReader {
 	m := &measurementReader{table: t, ids: g.IDs(), treat: opts.Unknown, repeats: opts.Repeats, times: opts.Times, ignoreSD: opts.IgnoreSD, counts: opts.Counts,
 		sd: -1, size: -1, time: -1, at: map[moment]int{}, exact: map[int]float64{}}
+	if opts.Nodes != nil {
+		m.rows = opts.Nodes.rows
+	}
 	if _, told := opts.Columns[RoleTime]; told && m.times == TimesAuto {
 		m.times = TimesKeep
 	}
@@ -174,7 +182,7 @@ func newMeasurementReader(t *table, g *graph.Graph, opts Options) *measurementRe
 func (m *measurementReader) timed() bool { return m.times == TimesKeep || m.times == TimesLatest }
 
 func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
-	node, known, f, bad := m.node(line, fields)
+	node, known, f, bad := m.node(line, fields, at)
 	if bad.reason != noFault {
 		return bad
 	}
@@ -207,15 +215,15 @@ func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
 	return fault{}
 }
 
-// node returns the node of a row: by its id, or by its coordinates.
-func (m *measurementReader) node(line []byte, fields []field) (node int, known bool, f field, bad fault) {
+// node returns the node of the row at a line: by its id, by its coordinates, or by the line
+// itself where rows are nodes.
+func (m *measurementReader) node(line []byte, fields []field, at int64) (node int, known bool, f field, bad fault) {
 	if m.near != nil {
 		return m.near.node(&m.table.layout, line, fields, &m.scratch)
 	}
-	f = fields[m.id]
-	id := f.text(line, &m.scratch)
-	if len(id) == 0 {
-		return 0, false, f, fault{reason: emptyID, role: RoleNode, start: f.start, end: f.end}
+	f, id, bad := m.rows.of(m.id, line, fields, at, &m.scratch)
+	if bad.reason != noFault {
+		return 0, false, f, bad
 	}
 	node, known = m.ids.Lookup(id)
 	return node, known, f, fault{}
@@ -259,6 +267,7 @@ func (m *measurementReader) refuses(r reading) fault {
 func (m *measurementReader) put(r reading, at int64, when string) (repeats bool) {
 	out := &m.result
 	out.seen.add(r.value)
+	m.doubts.add(r.value, at)
 	out.TimeUnit.take(r.read)
 	k, again := m.at[r.moment]
 	if again && when != m.when[k] {

@@ -11,17 +11,27 @@ func (m *measurementReader) choose(opts Options) error {
 		return err
 	}
 	s := m.table.sheet
-	id, why, err := s.chooseID(RoleNode, m.ids, opts)
-	if err != nil {
+	if err := s.refuseEdges(m.ids, opts); err != nil {
 		return err
 	}
+	id, why, err := -1, "", error(nil)
+	if m.rows == nil {
+		if id, why, err = s.chooseID(RoleNode, m.ids, opts); err != nil {
+			return err
+		}
+	} else {
+		m.table.report.Columns = append(m.table.report.Columns, rowColumn)
+	}
 	used := []usedColumn{{RoleNode, id, why}}
-	if m.near = m.chooseNearby(id, opts); m.near != nil {
+	if m.rows == nil {
+		m.near = m.chooseNearby(id, opts)
+	}
+	if m.near != nil {
 		used, id = m.near.used(), max(m.near.first, m.near.second)
 	}
 	places := len(used)
 	taken := func(j int) bool {
-		return m.near.nameless(s, j) || slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == j })
+		return m.near.nameless(s, j) || m.rows != nil && opts.Nodes.isPlace(s, j) || slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == j })
 	}
 	if m.timed() {
 		if m.time, why, err = s.chooseTime(taken, opts); err != nil {
@@ -121,7 +131,7 @@ func (s *sheet) chooseTime(taken func(int) bool, opts Options) (column int, why 
 	case 1:
 		return found[0], "it holds times", nil
 	}
-	return 0, "", s.ask("the time may be "+list(s.namesOf(found), "or"), RoleTime, found)
+	return 0, "", s.ask("the time may be "+list(s.someOf(found), "or"), RoleTime, found)
 }
 
 // chooseValue finds the column of values: as told, by name, or because it is the
@@ -173,11 +183,17 @@ func (s *sheet) chooseValue(taken func(int) bool, counts bool, opts Options) (co
 		if s.names != nil && len(s.sample) == 0 {
 			return 0, "", s.in.fail(CodeEmpty, fmt.Sprintf("it contains no %ss, only a header", s.in.table.row()), otherFile)
 		}
-		return 0, "", s.in.fail(CodeContent, "there is no column of numbers beside the ids, among "+s.describe(nil), do("name the column of values", nameColumn(RoleValue, "")))
+		return 0, "", s.noNumbers(taken)
 	case 1:
 		return found[0], why, nil
 	}
-	return 0, "", s.ask("the value may be "+list(s.namesOf(found), "or"), RoleValue, found)
+	for _, j := range others(number) { // names that are likely do not rule out others
+		if !slices.Contains(found, j) {
+			found = append(found, j)
+		}
+	}
+	slices.Sort(found)
+	return 0, "", s.ask("the value may be "+list(s.someOf(found), "or"), RoleValue, found)
 }
 
 // mostlyNumbers reports whether more cells of a column are numbers than text.
@@ -187,7 +203,7 @@ func (s *sheet) mostlyNumbers(column int) bool {
 		if column >= len(row) {
 			continue
 		}
-		switch t := cellType(row[column]); {
+		switch t := s.cellType(row[column]); {
 		case t.number():
 			numbers++
 		case t == typeText:

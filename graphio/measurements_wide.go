@@ -104,7 +104,7 @@ func (m *measurementReader) chooseWide(opts Options) error {
 			return nil
 		}
 	}
-	if s.names == nil {
+	if s.names == nil || m.rows != nil {
 		return nil
 	}
 	lead, what, err := m.timesByNodes(opts)

@@ -91,7 +91,7 @@ func (n *nearby) node(l *rowLayout, line []byte, fields []field, scratch *[]byte
 		if column < len(fields) {
 			f = fields[column]
 		}
-		c, missing, reason := readCell(n.roles[k], f.text(line, scratch), l.comma)
+		c, missing, reason := readCell(n.roles[k], f.text(line, scratch), l.comma, l.missing)
 		if missing {
 			reason = emptyID
 		}

@@ -26,6 +26,7 @@ type NodeTable struct {
 	Report   *Report            // nil when the nodes came with the graph
 
 	names map[Role]string // names of the columns above in their file, as far as known
+	rows  *rowIDs         // ids of points; nil: the file has ids
 }
 
 // ids returns the ids, nil without a table.
@@ -115,10 +116,13 @@ type cell struct {
 }
 
 // readCell reads a cell of a node table; a missing number is NaN.
-func readCell(role Role, text []byte, comma bool) (c cell, missing bool, reason reasonCode) {
+func readCell(role Role, text []byte, comma bool, codes missingCodes) (c cell, missing bool, reason reasonCode) {
 	c = cell{role: role, number: math.NaN()}
 	switch role {
 	case RoleLabel, RoleGroup, RoleShape:
+		if codes.hasText(text) {
+			return c, true, noFault
+		}
 		c.text = string(text)
 		return c, len(text) == 0, noFault
 	case RoleAllowed:
@@ -128,7 +132,7 @@ func readCell(role Role, text []byte, comma bool) (c cell, missing bool, reason 
 		}
 		return c, false, noFault
 	}
-	v, state := parseNumber(text, comma)
+	v, state := codes.parse(text, comma)
 	switch state {
 	case numberMissing:
 		return c, true, noFault
@@ -214,7 +218,7 @@ func (n *NodeTable) follow(g *graph.Graph) *NodeTable {
 	for k, i := range to {
 		from[i] = k
 	}
-	return &NodeTable{IDs: g.IDs(), Report: n.Report, names: n.names, Columns: picked(n.Columns, from),
+	return &NodeTable{IDs: g.IDs(), Report: n.Report, names: n.names, rows: n.rows, Columns: picked(n.Columns, from),
 		Name: reordered(n.Name, to), Lat: reordered(n.Lat, to), Lon: reordered(n.Lon, to), X: reordered(n.X, to),
 		Y: reordered(n.Y, to), Cost: reordered(n.Cost, to), Allowed: reordered(n.Allowed, to), Group: reordered(n.Group, to), Shapes: reordered(n.Shapes, to)}
 }
@@ -308,6 +312,9 @@ func (t *table) readNodes(ctx context.Context, opts Options) (*NodeTable, error)
 	}
 	n := &NodeTable{IDs: graph.NewIDs(0), Report: t.report}
 	roles := make([]Role, 0, len(used))
+	if used[0].column < 0 {
+		n.rows = &rowIDs{id: map[int64]string{}, at: map[[2]uint64]string{}}
+	}
 	for _, u := range used[1:] {
 		roles = append(roles, u.role)
 	}
@@ -326,6 +333,9 @@ func (t *table) readNodes(ctx context.Context, opts Options) (*NodeTable, error)
 		return nil, t.empty()
 	}
 	reader.finish()
+	if n.rows != nil {
+		n.rows.tell(t.report)
+	}
 	if (n.Lat == nil) != (n.Lon == nil) || (n.X == nil) != (n.Y == nil) {
 		t.report.offer("only one of two coordinates was found", t.nameCoordinate(n))
 	}
@@ -353,7 +363,7 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 		if u.column < len(fields) {
 			f = fields[u.column]
 		}
-		c, missing, reason := readCell(u.role, f.text(line, &r.scratch), r.table.layout.comma)
+		c, missing, reason := readCell(u.role, f.text(line, &r.scratch), r.table.layout.comma, r.table.layout.missing)
 		if reason != noFault {
 			return fault{reason: reason, role: u.role, start: f.start, end: f.end}
 		}
@@ -361,6 +371,15 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 			gaps++
 		}
 		r.cells = append(r.cells, c)
+	}
+	if r.rows != nil {
+		id, again := r.rows.name(at, at-r.table.sheet.firstRow+1, r.cells)
+		if again {
+			r.repeats++
+			return fault{}
+		}
+		r.addNode([]byte(id), line, fields, at, gaps)
+		return fault{}
 	}
 	f := fields[r.id]
 	id := f.text(line, &r.scratch)
@@ -377,6 +396,12 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 		r.collect(i, line, fields)
 		return fault{}
 	}
+	r.addNode(id, line, fields, at, gaps)
+	return fault{}
+}
+
+// addNode adds a node with the cells of its row.
+func (r *nodeReader) addNode(id, line []byte, fields []field, at, gaps int64) {
 	i := r.IDs.Intern(id)
 	r.grow(i+1, r.roles)
 	for _, c := range r.cells {
@@ -385,15 +410,19 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 	r.lines = append(r.lines, at)
 	r.table.report.Missing += gaps
 	r.collect(i, line, fields)
-	return fault{}
 }
 
 // chooseNodes returns the columns of a node table that are used; the first is the id.
 func (t *table) chooseNodes(opts Options) ([]usedColumn, error) {
 	s := t.sheet
-	id, why, err := s.chooseID(RoleID, nil, opts)
-	if err != nil {
-		return nil, err
+	if _, told := opts.Columns[RoleID]; !told && s.fixed == 0 && s.looksLike() == TableEdges {
+		return nil, s.other(TableEdges)
+	}
+	id, why, err := -1, "", error(nil)
+	if s.fixed > 0 || !s.numberedRows(opts) {
+		if id, why, err = s.chooseID(RoleID, nil, opts); err != nil {
+			return nil, err
+		}
 	}
 	used := []usedColumn{{RoleID, id, why}}
 	if used, err = s.chooseOptional(used, nodeTable.roles[1:], opts); err != nil {

@@ -18,6 +18,8 @@ type Options struct {
 	Decimal   Decimal         // how numbers are written
 	BadRows   BadRows         // whether bad rows are errors or skipped
 	Rejects   io.Writer       // receives skipped bad rows unchanged; nil drops them
+	Unit      string          // of values, weights and distances, before or after every number, such as mph, % or $: it is taken off
+	Missing   []string        // further cells that stand for a missing value, such as -9999, as text or as the same number; see MissingNone
 
 	// Progress, unless nil, receives the number of bytes read so far and the size
 	// of the file, 0 if unknown. It is called by one goroutine at a time and must
@@ -28,8 +30,16 @@ type Options struct {
 	Weights   Weights        // meaning of the column of weights
 	Parallel  graph.Parallel // meaning of several edges between two nodes
 	KeepLoops bool           // keep self loops; the default drops and counts them
-	Nodes     *NodeTable     // nodes of the graph, with or without edges; others may appear in the edges
+	Nodes     *NodeTable     // nodes of the graph, with or without edges; others may appear in the edges; for measurements and labels: see Points
 	Unordered bool           // leave nodes in the order of the file; WritePacked orders them as it writes
+
+	// For node tables.
+	//
+	// Points says that rows are points with measurements or labels. A table without ids then
+	// has the numbers of rows as ids, from 1; rows at the same place are one node, with the
+	// number of the first. The same file is read as measurements or labels with the result as
+	// Nodes.
+	Points bool
 
 	// For measurements and labels.
 	Unknown Unknown // what becomes of rows whose ids the graph does not have

@@ -72,6 +72,11 @@ func (r *Report) lose(what string) {
 	r.Warnings = append(r.Warnings, Warning{Table: r.table, What: what, Loss: true})
 }
 
+// doubt adds a warning about values that may be no values, with remedies.
+func (r *Report) doubt(what string, remedies ...Remedy) {
+	r.Warnings = append(r.Warnings, Warning{Table: r.table, What: what, Remedies: remedies, Loss: true})
+}
+
 // badKept is how many bad rows a report quotes.
 const badKept = 5
 

@@ -17,10 +17,12 @@ type rowLayout struct {
 	bannerLine int64  // the line of a matrix that comes before its header; 0 elsewhere
 	firstRow   int64
 	unit       string // of rows; "" for lines of text
+	strip      string // unit of values, weights and distances, which is taken off; "": none
+	missing    missingCodes
 }
 
 func (s *sheet) layout(used ...int) rowLayout {
-	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow, unit: s.in.unit}
+	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow, unit: s.in.unit, strip: s.strip, missing: s.missing}
 	for _, j := range used {
 		l.needed = max(l.needed, j+1)
 	}
@@ -127,8 +129,16 @@ func (l *rowLayout) count(line []byte, fields []field) fault {
 
 // number reads a field as a number. Missing is no fault: it returns false.
 func (l *rowLayout) number(line []byte, f field, role Role, scratch *[]byte) (float64, bool, fault) {
-	v, state := parseNumber(f.text(line, scratch), l.comma)
 	bad := fault{role: role, start: f.start, end: f.end}
+	text := f.text(line, scratch)
+	if role.hasUnit() && l.strip != "" && !l.missing.word(text) {
+		var ok bool
+		if text, ok = withoutUnit(text, l.strip); !ok {
+			bad.reason = noUnit
+			return 0, false, bad
+		}
+	}
+	v, state := l.missing.parse(text, l.comma)
 	switch state {
 	case numberOK:
 		return v, true, fault{}

@@ -22,6 +22,8 @@ type sheet struct {
 	types      []columnType
 	sample     [][]string // the first rows of data
 	table      tableKind
+	strip      string // unit of values, weights and distances, which is taken off; "": none
+	missing    missingCodes
 	fixed      int    // columns that have their role by the format: 2 ends of an edge, 1 id of a node
 	keyed      bool   // the format names the columns
 	distances  string // column that holds real distances, by the format
@@ -56,12 +58,15 @@ func (t columnType) number() bool { return t == typeInteger || t == typeNumber }
 // sampleRows is the number of rows from which columns are detected.
 const sampleRows = 1000
 
+// mostAsked is how many columns a question offers.
+const mostAsked = 12
+
 // columnsTold is how many columns an error names for programs.
 const columnsTold = 200
 
 // inspect detects delimiter, header and column types.
 func inspect(c *cutter, table tableKind, opts Options) (*sheet, error) {
-	s := &sheet{in: c.in, table: table}
+	s := &sheet{in: c.in, table: table, strip: opts.Unit, missing: newMissingCodes(opts.Missing)}
 	for size := lookAhead; ; size *= 2 {
 		head, err := c.peek(size)
 		if err != nil {
@@ -268,9 +273,25 @@ func (s *sheet) typeOf(column int) columnType {
 		if column >= len(row) {
 			continue
 		}
-		t = max(t, cellType(row[column]))
+		t = max(t, s.cellType(row[column]))
 	}
 	return t
+}
+
+// cellType is the type of a cell, without the unit of the options and with their codes for
+// missing values.
+func (s *sheet) cellType(cell string) columnType {
+	if s.strip == "" && len(s.missing.texts) == 0 {
+		return cellType(cell)
+	}
+	text := []byte(cell)
+	if s.missing.word(text) {
+		return typeEmpty
+	}
+	if bare, ok := withoutUnit(text, s.strip); ok && cellType(string(bare)).number() {
+		return cellType(string(bare))
+	}
+	return cellType(cell)
 }
 
 func cellType(cell string) columnType {
@@ -301,7 +322,8 @@ func (s *sheet) findDecimal(opts Options, columns ...int) error {
 			if j < 0 || j >= len(row) {
 				continue
 			}
-			switch sign, state := scanNumber([]byte(row[j])); {
+			bare, _ := withoutUnit([]byte(row[j]), s.strip)
+			switch sign, state := scanNumber(bare); {
 			case state != numberOK:
 			case sign == '.':
 				points = row[j]
@@ -313,6 +335,10 @@ func (s *sheet) findDecimal(opts Options, columns ...int) error {
 	if points != "" && commas != "" {
 		return s.in.fail(CodeAmbiguous, fmt.Sprintf("some numbers have a point (%s) and others a comma (%s)", points, commas), do("write them alike"),
 			do("read decimal points", Setting{Option: OptionDecimal, Value: string(DecimalPoint)}),
+			do("read decimal commas", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
+	}
+	if commas != "" && s.thousands(columns) {
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("numbers such as %s may have separators of thousands, or decimal commas", commas), do("write them without separators"),
 			do("read decimal commas", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
 	}
 	s.comma = commas != ""
@@ -352,7 +378,7 @@ func (s *sheet) column(role Role, spec string) (int, error) {
 // ask is the error about a role that each of several columns may have.
 func (s *sheet) ask(what string, role Role, columns []int) error {
 	var ways []Remedy
-	for _, j := range columns {
+	for _, j := range columns[:min(len(columns), mostAsked)] {
 		ways = append(ways, do("say which", nameColumn(role, s.nameOf(j))))
 	}
 	return s.in.fail(CodeAmbiguous, what, ways...)

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"grfgp/formats"
+	"grfgp/internal/compression"
 )
 
 // Source is a file or a stream to read.
@@ -130,12 +131,29 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// inside names a few files of a directory.
+// readable reports whether the beginning of a file is that of one that can be read.
+func readable(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 2048)
+	n, _ := io.ReadFull(f, head) // a short file is as good
+	head = head[:n]
+	if compression.Detect(head) != "" {
+		return true
+	}
+	what, _ := notText(head)
+	return n > 0 && (what == "" || formats.Detect(path, head) != nil)
+}
+
+// inside names a few files of a directory that can be read.
 func inside(dir *os.File) string {
 	entries, _ := dir.ReadDir(100) // what cannot be listed is not offered
 	var names []string
 	for _, e := range entries {
-		if e.Type().IsRegular() {
+		if e.Type().IsRegular() && readable(filepath.Join(dir.Name(), e.Name())) {
 			names = append(names, e.Name())
 		}
 	}

@@ -58,6 +58,9 @@ func openTable(ctx context.Context, src Source, kind tableKind, opts Options) (*
 func (t *table) use(used []usedColumn, opts Options) error {
 	var all, numbers []int
 	for _, u := range used {
+		if u.column < 0 {
+			continue // ids of rows
+		}
 		all = append(all, u.column)
 		t.report.Columns = append(t.report.Columns, t.sheet.told(u.role, u.column, u.why))
 		if !slices.Contains([]Role{RoleID, RoleNode, RoleLabel, RoleGroup, RoleShape, RoleAllowed, RoleClass, RoleTime}, u.role) {
@@ -115,13 +118,13 @@ func (s *sheet) chooseID(role Role, known *graph.IDs, opts Options) (column int,
 		if both := slices.DeleteFunc(slices.Clone(named), func(j int) bool { return !slices.Contains(matching, j) }); len(both) == 1 {
 			return both[0], "by name, and its values are ids of the graph", nil
 		}
-		return 0, "", s.ask("the ids may be in column "+list(s.namesOf(named), "or"), role, named)
+		return 0, "", s.ask("the ids may be in column "+list(s.someOf(named), "or"), role, named)
 	case slices.Contains(matching, 0):
 		return 0, "the first column; its values are ids of the graph", nil
 	case len(matching) == 1:
 		return matching[0], "its values are ids of the graph", nil
 	case len(matching) > 1:
-		return 0, "", s.ask("the ids may be in column "+list(s.namesOf(matching), "or"), role, matching)
+		return 0, "", s.ask("the ids may be in column "+list(s.someOf(matching), "or"), role, matching)
 	}
 	return 0, "the first column", nil
 }

@@ -160,7 +160,7 @@ func TestMeasurementErrors(t *testing.T) {
 		{"no variance", "node,value\n1,1e200\n1,-1e200\n2,1\n", Options{}, ErrData, "m: the values of a node are too far apart for their variance to be a number; correct them, or give the values in another unit"},
 		{"two values", "node,speed,pressure\n1,2,3\n", Options{}, ErrUsage, `m: the value may be speed or pressure; say which with Options.Columns["value"] = "speed" or Options.Columns["value"] = "pressure"`},
 		{"coordinates", "node,x,y\n1,2,3\n", Options{}, ErrUsage, `m: the value may be x or y; say which with Options.Columns["value"] = "x" or Options.Columns["value"] = "y"`},
-		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, `m: there is no column of numbers beside the ids, among node and topic; name the column of values with Options.Columns["value"]`},
+		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, `m: there is no column of numbers beside the ids; the other columns hold text: topic (such as "a"); name the column of values with Options.Columns["value"]`},
 		{"all missing", "node,value\n1,NA\n2,NA\n", Options{}, ErrData, `m: all its values are missing; name the column of values with Options.Columns["value"]`},
 		{"nothing", "node,value\n", Options{}, ErrData, "m: it contains no measurements, only a header; name another file"},
 		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids, such as "001" and "002", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + never},

@@ -69,7 +69,7 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	}
 	switch {
 	case len(weights) > 1:
-		return s.ask("the weight may be "+list(s.namesOf(weights), "or"), RoleWeight, weights)
+		return s.ask("the weight may be "+list(s.someOf(weights), "or"), RoleWeight, weights)
 	case len(weights) == 1:
 		if len(distances) > 0 {
 			r.warn("column %s looks like a distance and is not used; the weight is column %s", s.nameOf(distances[0]), s.nameOf(weights[0]))
@@ -100,7 +100,7 @@ func (s *sheet) only(set func(int, bool, string) error, distance bool, why strin
 		case len(columns) == 1:
 			return set(columns[0], distance, why)
 		case len(columns) > 1:
-			return s.ask("the column of weights may be "+list(s.namesOf(columns), "or"), RoleWeight, columns)
+			return s.ask("the column of weights may be "+list(s.someOf(columns), "or"), RoleWeight, columns)
 		}
 	}
 	return s.in.fail(CodeOption, "the weights are to be read, but there is no column of numbers beside the ends", do("name it", nameColumn(RoleWeight, "")))
@@ -112,6 +112,14 @@ func (s *sheet) namesOf(columns []int) []string {
 		out[i] = s.nameOf(j)
 	}
 	return out
+}
+
+// someOf is namesOf for a question: the first few names.
+func (s *sheet) someOf(columns []int) []string {
+	if len(columns) <= mostAsked {
+		return s.namesOf(columns)
+	}
+	return append(s.namesOf(columns[:mostAsked]), fmt.Sprintf("one of %d others", len(columns)-mostAsked))
 }
 
 // named returns the columns whose names fit the role best. A name that fits a

@@ -14,8 +14,12 @@ import (
 // Verdicts states the results of a validation in sentences.
 func Verdicts(v *crossval.Validation) []string {
 	all := []string{v.JudgeError().String()}
-	for _, c := range v.JudgeCoverages() {
-		all = append(all, c.String())
+	if n := len(v.HeldOut); n < crossval.FewHeldOut {
+		all = []string{fmt.Sprintf("Too few to tell: a verdict on errors and intervals needs %d held-out measurements, and there are %d.", crossval.FewHeldOut, n)}
+	} else {
+		for _, c := range v.JudgeCoverages() {
+			all = append(all, c.String())
+		}
 	}
 	if v.Limits != nil {
 		for _, words := range LimitNotes(v.Limits, "held-out measurements") {

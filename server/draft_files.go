@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"grfgp/formats"
 	"grfgp/graphio"
 	"grfgp/study"
 )
@@ -37,6 +38,9 @@ type fileOptions struct {
 	Weights   graphio.Weights         `json:"weights"`
 	Repeats   graphio.Repeats         `json:"repeats"`
 	Times     graphio.Times           `json:"times"`
+	Table     string                  `json:"table"`   // of a file that has several
+	Unit      string                  `json:"unit"`    // beside every number; it is taken off
+	Missing   string                  `json:"missing"` // what stands for missing values, separated by commas; none: no number does
 }
 
 // draftParts are the parts of the form, in the order in which they are read.
@@ -188,7 +192,12 @@ func (d *draftReader) readOptions(part io.Reader) error {
 // of returns the options of a file.
 func (d *draftReader) of(part string) graphio.Options {
 	f := d.opts.Files[part]
+	var missing []string
+	if f.Missing != "" {
+		missing = strings.Split(f.Missing, ",")
+	}
 	return graphio.Options{
+		Unit: f.Unit, Missing: missing, Formats: formats.Options{Table: f.Table},
 		Columns: maps.Clone(f.Columns), Delimiter: f.Delimiter, Header: f.Header, Decimal: f.Decimal,
 		BadRows: f.BadRows, Unknown: graphio.UnknownSkip, Weights: f.Weights, Repeats: f.Repeats, Times: f.Times,
 	}

@@ -45,6 +45,7 @@ const (
 var optionNames = map[graphio.Option]string{
 	graphio.OptionColumns: "columns", graphio.OptionDelimiter: "delimiter", graphio.OptionHeader: "header", graphio.OptionDecimal: "decimal",
 	graphio.OptionBadRows: "bad_rows", graphio.OptionWeights: "weights", graphio.OptionRepeats: "repeats", graphio.OptionTimes: "times",
+	graphio.OptionUnit: "unit", graphio.OptionMissing: "missing", graphio.OptionTable: "table",
 }
 
 // skipping is the choice that leaves rows out.
@@ -82,6 +83,10 @@ func choicesOf(remedies []graphio.Remedy) (advice []string, choices []choice) {
 			if name == "" || times {
 				c.Set = nil
 				break
+			}
+			if last := len(c.Set) - 1; s.Option == graphio.OptionMissing && last >= 0 { // several codes are one setting
+				c.Set[last].Value += "," + s.Value
+				continue
 			}
 			c.Set = append(c.Set, setting{name, s.Role, s.Value})
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,6 +101,45 @@ func (c *fileChoice) get(file string) string {
 		return ""
 	}
 	return value
+}
+
+// fileTexts are texts for the files that a flag is mostly about, or for one: "nodes=-9999".
+type fileTexts struct {
+	files []string // those of a text without the name of a file
+	of    map[string][]string
+}
+
+// flag registers the flag of cmd.
+func (c *fileTexts) flag(cmd *cobra.Command, name, help string, files ...string) {
+	*c = fileTexts{files, map[string][]string{}}
+	cmd.Flags().Var(c, name, help)
+}
+
+// tableNames are the names of files before a "=".
+var tableNames = []string{"edges", "nodes", "measurements", "labels"}
+
+// Set takes a text, with or without the name of a file.
+func (c *fileTexts) Set(text string) error {
+	file, value, ok := strings.Cut(text, "=")
+	if !ok || !slices.Contains(tableNames, file) {
+		file, value = "", text
+	}
+	if value == "" {
+		return errors.New("the text is empty")
+	}
+	c.of[file] = append(c.of[file], value)
+	return nil
+}
+
+func (c *fileTexts) Type() string   { return "[FILE=]TEXT" }
+func (c *fileTexts) String() string { return "" }
+
+// get returns the texts for a file.
+func (c *fileTexts) get(file string) []string {
+	if slices.Contains(c.files, file) {
+		return slices.Concat(c.of[""], c.of[file])
+	}
+	return c.of[file]
 }
 
 // complete lets the shell complete a flag of cmd to one of the values.

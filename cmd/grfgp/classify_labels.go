@@ -90,6 +90,9 @@ func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input, c *covar
 	if l.labels == "" {
 		return nil, usagef("no labels: give --labels FILE")
 	}
+	if err := in.pointsOf(a, l.labels); err != nil {
+		return nil, err
+	}
 	var d classData
 	net, err := in.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		d.labels, err = l.readLabels(ctx, a, net.Graph, in.of("labels", opts))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ type input struct {
 	parallel  choice
 	keepLoops bool
 	unordered bool // no flag: leave nodes in the order of the file
+	points    bool // no flag: the file of nodes is that of the measurements, see pointsOf
 	reading
 }
 
@@ -40,13 +42,16 @@ type reading struct {
 	delimiter fileChoice
 	header    fileChoice
 	decimal   fileChoice
+	missing   fileTexts
+	unit      fileTexts
+	table     fileTexts
 }
 
 func (in *input) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text, GraphML, GML, GEXF, Pajek, Graphviz, JSON, MatrixMarket, METIS, DIMACS, networkx or NumPy; plain, gzip or zstd; - is standard input")
+	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text, GraphML, GML, GEXF, Pajek, Graphviz, JSON, MatrixMarket, METIS, DIMACS, networkx, NumPy, or a table of Parquet, SQLite or Excel; plain, gzip or zstd; - is standard input")
 	f.StringArrayVar(&in.nodes, "nodes", nil, "`file` of nodes (node table), as text or another format of --edges: id and any of label, lat, lon, x, y, cost, allowed, group; other columns can be covariates; may be repeated, tables are joined by id")
-	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node of --nodes to its `K` nearest, by lat and lon or by x and y")
+	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node to its `K` nearest, by lat and lon or by x and y, of --nodes or else of --measurements")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
 	in.weights.flag(cmd, "weights", "meaning of the edges' numbers", "auto", "similarity", "distance", "ignore")
 	in.parallel.flag(cmd, "parallel-edges", "several edges between two nodes", "auto", "sum", "once")
@@ -65,6 +70,9 @@ func (in *reading) flags(cmd *cobra.Command) {
 	in.delimiter.flag(cmd, "delimiter", "separator of fields", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
 	in.header.flag(cmd, "header", "whether the first row holds column names", "auto", "yes", "no")
 	in.decimal.flag(cmd, "decimal", "decimal separator", "auto", "point", "comma")
+	in.missing.flag(cmd, "missing", "`value` that stands for a missing one, such as -9999, in measurements and labels, or as in nodes=-9999; none: no number does; may be repeated", "measurements", "labels")
+	in.unit.flag(cmd, "strip-unit", "`unit` beside every measured number, such as mph, % or $, that is taken off; for edges as in edges=km", "measurements")
+	in.table.flag(cmd, "table", "`name` of the table or sheet to read from an SQLite or Excel file that has several; for one file as in edges=roads", tableNames...)
 }
 
 // options returns the options of readers, without Rejects and without those that
@@ -111,7 +119,35 @@ func (in *reading) of(file string, opts graphio.Options) graphio.Options {
 	opts.Delimiter = graphio.Delimiter(in.delimiter.get(file))
 	opts.Header = graphio.Header(in.header.get(file))
 	opts.Decimal = graphio.Decimal(in.decimal.get(file))
+	opts.Missing = in.missing.get(file)
+	if tables := in.table.get(file); len(tables) > 0 {
+		opts.Formats.Table = tables[len(tables)-1]
+	}
+	if units := in.unit.get(file); len(units) > 0 {
+		opts.Unit = units[len(units)-1]
+	}
 	return opts
+}
+
+// pointsOf makes a file of measurements or labels the table of nodes, too, if --knn is given
+// and no other table: points with their coordinates and values in one file.
+func (in *input) pointsOf(a *app, file string) error {
+	switch {
+	case in.knn <= 0 || in.edges != "" || in.generated != "" || file == "" || len(in.nodes) > 1:
+		return nil
+	case len(in.nodes) == 1 && !sameFile(in.nodes[0], file):
+		return nil
+	}
+	in.nodes, in.points = []string{file}, true
+	if file != "-" || a.again != nil {
+		return nil
+	}
+	text, err := io.ReadAll(a.In) // it is read twice
+	if err != nil {
+		return unreadable("standard input", file, err, "check the stream")
+	}
+	a.again = text
+	return nil
 }
 
 // load reads the graph that the flags name. Rejected rows go to the file of
@@ -141,7 +177,7 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 	case in.edges != "" && in.knn != 0:
 		return nil, usagef("--edges and --knn both define the edges: give only one")
 	case in.edges == "" && len(in.nodes) == 0 && in.generated == "":
-		return nil, usagef("--knn needs --nodes FILE with coordinates")
+		return nil, usagef("--knn needs coordinates: give --nodes FILE, or --measurements FILE with lat and lon, or x and y")
 	}
 	err = in.rejecting(a, func(w io.Writer) (err error) {
 		opts.Rejects = w
@@ -149,6 +185,9 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 			return err
 		}
 		opts.Places = net.Nodes
+		if in.points {
+			opts.Nodes = net.Nodes
+		}
 		return then(net, opts)
 	})
 	return net, err
@@ -198,6 +237,9 @@ func thenOrder(s *stage) func(done, total int64) {
 // readNodes reads and joins the node tables; the result is nil if there are none.
 func (in *input) readNodes(ctx context.Context, a *app, opts graphio.Options) (*graphio.NodeTable, error) {
 	var tables []*graphio.NodeTable
+	if opts.Points = in.points; in.points {
+		opts.Rejects = nil // the measurements are in the same rows, and leave out all bad ones
+	}
 	for _, path := range in.nodes {
 		s := a.talk.Stage("reading nodes")
 		opts.Progress = s.Update
@@ -292,6 +334,9 @@ func (a *app) tellBut(r *graphio.Report, elsewhere []string) {
 // source opens a path, "-" being the standard input that Run was given.
 func (a *app) source(path string) graphio.Source {
 	if path == "-" {
+		if a.again != nil {
+			return graphio.Reader("standard input", bytes.NewReader(a.again))
+		}
 		return graphio.Reader("standard input", a.In)
 	}
 	return graphio.File(path)

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
@@ -130,6 +132,9 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 	if f.measurements == "" {
 		return nil, usagef("no measurements: give --measurements FILE")
 	}
+	if err := f.pointsOf(a, f.measurements); err != nil {
+		return nil, err
+	}
 	d := modelData{checkpoints: f.checkpoints}
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(spec, f.of("measurements", opts)))
@@ -149,6 +154,9 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 	}
 	if err := enough(d.measurements, spec); err != nil {
 		return nil, err
+	}
+	if n := d.measurements.Report.Nodes; n < crossval.FewHeldOut {
+		a.talk.Say("  note: only %s measured: too few to judge the model, whose intervals may be far too narrow or too wide", map[bool]string{true: "1 node is", false: fmt.Sprintf("%d nodes are", n)}[n == 1])
 	}
 	d.net = net
 	if d.known, err = f.known(a, net, &f.input, ofValues(d.measurements, f.measurements)); err != nil {

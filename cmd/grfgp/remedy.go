@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
+	"regexp"
 	"strings"
 
 	"grfgp/graphio"
@@ -14,14 +14,25 @@ var asFlags = graphio.Speller{Spell: flagOf, And: " "}
 
 func flagOf(table graphio.Table, s graphio.Setting) string {
 	value := cmp.Or(s.Value, "…")
+	file := string(table) + "="
 	switch s.Option {
 	case graphio.OptionColumns:
 		if s.Role == graphio.RoleTime {
-			return "--time " + value
+			return "--time " + shellWord(value)
 		}
-		return fmt.Sprintf("--column %s=%s", s.Role, value)
-	case graphio.OptionDelimiter, graphio.OptionHeader, graphio.OptionDecimal:
-		return fmt.Sprintf("--%s %s=%s", strings.ToLower(string(s.Option)), table, value)
+		return "--column " + shellWord(string(s.Role)+"="+value)
+	case graphio.OptionDelimiter, graphio.OptionHeader, graphio.OptionDecimal, graphio.OptionTable:
+		return "--" + strings.ToLower(string(s.Option)) + " " + shellWord(file+value)
+	case graphio.OptionUnit:
+		if table == graphio.TableMeasurements {
+			file = ""
+		}
+		return "--strip-unit " + shellWord(file+value)
+	case graphio.OptionMissing:
+		if table == graphio.TableMeasurements || table == graphio.TableLabels {
+			file = ""
+		}
+		return "--missing " + shellWord(file+value)
 	case graphio.OptionBadRows:
 		return "--on-bad-row " + value
 	case graphio.OptionUnknown:
@@ -45,6 +56,17 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 		"ReadMeasurements":  "grfgp predict --measurements FILE",
 		"NearestNeighbours": "--nodes FILE --knn K",
 	}[s.Value]
+}
+
+// plainWord is what a shell takes as one word as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./…-]+$`)
+
+// shellWord quotes a word of a command line for a shell, where that is needed.
+func shellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // words returns the text of an error; options of readers are flags in it.

@@ -35,6 +35,8 @@ type app struct {
 	quiet   bool
 	memory  size   // most that the run may take; 0: 80 % of what is free
 	asking  *stage // of an ask for many nodes; nil: none is under way
+	args    []string
+	again   []byte // standard input that is read twice; nil: it is not
 }
 
 // maxThreads is more than any machine has; with far more the runtime fails.
@@ -55,7 +57,7 @@ func run(ctx context.Context, args []string, streams Streams, group *ranks.Group
 	if f, ok := streams.Out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		streams.Out = printable.Writer(f) // ids and texts of others must not reach it as they are
 	}
-	a := &app{Streams: streams, ranks: group}
+	a := &app{Streams: streams, ranks: group, args: args}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -161,15 +163,22 @@ func helpVerb() *cobra.Command {
 	}
 }
 
-// otherFlag names the flag that a verb has in place of --measurements.
+// otherFlag names the flag that a verb has in place of --measurements, or the one of the
+// nearest name.
 func otherFlag(cmd *cobra.Command, err error) string {
 	var none *pflag.NotExistError
-	if errors.As(err, &none) && none.GetSpecifiedName() == "measurements" {
+	if !errors.As(err, &none) {
+		return ""
+	}
+	if none.GetSpecifiedName() == "measurements" {
 		for _, flag := range []string{"truth", "labels"} {
 			if cmd.Flags().Lookup(flag) != nil {
 				return fmt.Sprintf("%s takes --%s FILE; ", cmd.Name(), flag)
 			}
 		}
+	}
+	if near := nearestFlag(cmd, none.GetSpecifiedName()); near != "" && none.GetSpecifiedShortnames() == "" {
+		return fmt.Sprintf("did you mean --%s? ", near)
 	}
 	return ""
 }

@@ -272,6 +272,9 @@ func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
 
 // load reads the graph and the known values, one a node.
 func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*graphio.Network, *graphio.Measurements, error) {
+	if err := f.pointsOf(a, f.truth); err != nil {
+		return nil, nil, err
+	}
 	var read *graphio.Measurements
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		if opts, err = f.timeOptions(f.readingOptions(spec, f.of("measurements", opts))); err != nil {

@@ -125,6 +125,9 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 // load reads the graph, with the limits of the choice in its node table, and the
 // first measurements. It adds the covariates to the settings.
 func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings) (*graphio.Network, []study.Measurement, error) {
+	if err := c.pointsOf(a, c.measurements); err != nil {
+		return nil, nil, err
+	}
 	var read *graphio.Measurements
 	var labels *graphio.ClassLabels
 	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {

@@ -166,6 +166,9 @@ type suggestData struct {
 // load reads the graph, the measurements, if there are any, and the limits of the
 // choice.
 func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*suggestData, error) {
+	if err := f.pointsOf(a, f.measurements); err != nil {
+		return nil, err
+	}
 	t := &suggestData{idle: "there are no measurements yet"}
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		if f.measurements != "" {
