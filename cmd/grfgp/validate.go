@@ -91,11 +91,24 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if folds < 2 {
 		return dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate", d.measurements.Report.File)
 	}
-	v, err := a.crossValidate(ctx, d, d.known.spec(spec), folds, crossval.Scheme(f.scheme.value))
+	hold := func(folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
+		return a.crossValidate(ctx, d, d.known.spec(spec), folds, scheme)
+	}
+	if f.fast {
+		d.folds = folds
+		m, err := a.fit(ctx, d, d.known.spec(spec))
+		if err != nil {
+			return err
+		}
+		hold = func(folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
+			return a.validateFitted(ctx, d, m, folds, scheme)
+		}
+	}
+	v, err := hold(folds, crossval.Scheme(f.scheme.value))
 	if err != nil {
 		return err
 	}
-	now, err := a.validateLatest(ctx, f, d, spec)
+	now, err := a.validateLatest(f, d, hold)
 	if err != nil {
 		return err
 	}
@@ -119,7 +132,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 
 // validateLatest holds out nodes in the latest period of a model over time: what is it
 // now, where nobody looked? The result is nil without time, or with one node measured.
-func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData, spec grfgp.Spec) (*crossval.Validation, error) {
+func (a *app) validateLatest(f *validateFlags, d *modelData, hold func(int, crossval.Scheme) (*crossval.Validation, error)) (*crossval.Validation, error) {
 	if d.time == nil || d.time.model == "" {
 		return nil, nil
 	}
@@ -128,7 +141,18 @@ func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData
 		a.talk.Say("  note: only one node is measured in the latest period, %s, so it is not validated by itself", d.time.names[d.latest()])
 		return nil, nil
 	}
-	return a.crossValidate(ctx, d, d.known.spec(spec), folds, crossval.LatestPeriod)
+	return hold(folds, crossval.LatestPeriod)
+}
+
+// validateFitted holds out folds of the measurements, with the hyperparameters of a model of all.
+func (a *app) validateFitted(ctx context.Context, d *modelData, m *grfgp.Model, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
+	s := a.talk.Stage("validating")
+	v, err := crossval.ValidateFitted(ctx, d.net.Graph, m, crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work(), Ranks: a.ranks})
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	s.Done("%d measurements in %d folds, with the hyperparameters of all", len(v.HeldOut), folds)
+	return v, nil
 }
 
 // crossValidate holds out folds of the measurements.
