@@ -220,7 +220,7 @@ func (r *Classes) model(p *classPage) {
 
 // maps draws the class of every node and how certain it is, and collects the data of the page.
 func (r *Classes) maps(p *classPage) error {
-	at, err := placesOf(r.Network, shapesOf(r.Network), r.Spec.Seed)
+	at, err := placesOf(r.Network, r.Spec.Seed)
 	if err != nil {
 		return err
 	}

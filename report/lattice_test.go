@@ -14,11 +14,11 @@ import (
 	"grfgp/report"
 )
 
-// lattice is a report on a grid of 8 × 8 nodes with labels and places, half of them measured. One
+// lattice is a report on a grid of 9 × 9 nodes with labels and places, half of them measured. One
 // label is a trap.
 func lattice(t *testing.T) *report.Regression {
 	t.Helper()
-	const side = 8
+	const side = 9
 	grid, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)

@@ -22,10 +22,9 @@ type places struct {
 const kilometresPerDegree = 6371.0 * math.Pi / 180
 
 // placesOf returns the places of nodes: those of the node table, or the middles of areas, or such
-// that neighbours are near each other. Shapes are GeoJSON geometries of the nodes, "" where there is
-// none, and may be nil.
-func placesOf(net *graphio.Network, shapes []string, seed uint64) (*places, error) {
-	areas, err := areasOf(net, shapes)
+// that neighbours are near each other.
+func placesOf(net *graphio.Network, seed uint64) (*places, error) {
+	areas, err := areasOf(net)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +88,12 @@ func coordinates(net *graphio.Network, areas [][]plot.Outline) (lat, lon, x, y [
 }
 
 // areasOf parses the shapes of nodes; nil if none has an outline.
-func areasOf(net *graphio.Network, shapes []string) ([][]plot.Outline, error) {
+func areasOf(net *graphio.Network) ([][]plot.Outline, error) {
+	if net.Nodes == nil {
+		return nil, nil
+	}
 	var areas [][]plot.Outline
-	for i, text := range shapes {
+	for i, text := range net.Nodes.Shapes {
 		if text == "" {
 			continue
 		}
@@ -100,7 +102,7 @@ func areasOf(net *graphio.Network, shapes []string) ([][]plot.Outline, error) {
 			return nil, fmt.Errorf("area of node %q: %w", net.Graph.IDs().At(i), err)
 		}
 		if len(parts) > 0 && areas == nil {
-			areas = make([][]plot.Outline, len(shapes))
+			areas = make([][]plot.Outline, len(net.Nodes.Shapes))
 		}
 		if len(parts) > 0 {
 			areas[i] = parts

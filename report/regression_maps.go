@@ -19,7 +19,7 @@ func imageElement(p *plot.Picture) template.HTML {
 // maps draws the still pictures and collects the data of the page.
 func (p *regressionPage) maps() (err error) {
 	r, g := p.r, p.r.Network.Graph
-	if p.places, err = placesOf(r.Network, shapesOf(r.Network), r.Spec.Seed); err != nil {
+	if p.places, err = placesOf(r.Network, r.Spec.Seed); err != nil {
 		return err
 	}
 	p.MapNotes = append(p.MapNotes, p.places.note)
@@ -52,9 +52,6 @@ func (p *regressionPage) maps() (err error) {
 	p.Data, err = data.html()
 	return err
 }
-
-// shapesOf returns the areas of nodes, nil if there are none.
-func shapesOf(net *graphio.Network) []string { return nil }
 
 // centre returns the value from which colours diverge, if they do. Rates, probabilities and
 // transformed values have no negative values.
