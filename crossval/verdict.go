@@ -110,13 +110,17 @@ type CoverageVerdict struct {
 	Share     float64 // of held-out measurements inside
 	Low, High float64 // the middle 95 % of the shares expected of a calibrated model
 	Width     Width
+	Values    int // held-out measurements
 }
+
+// FewValues is the number of held-out values below which a wrong model is easily missed.
+const FewValues = 30
 
 // JudgeCoverage compares the share of n held-out measurements inside credible
 // intervals of a level with its binomial distribution under a calibrated model.
 func JudgeCoverage(level, share float64, n int) CoverageVerdict {
 	lo, hi := binomial.Interval(n, level)
-	v := CoverageVerdict{Level: level, Expected: level, Share: share, Low: float64(lo) / float64(n), High: float64(hi) / float64(n)}
+	v := CoverageVerdict{Level: level, Expected: level, Share: share, Low: float64(lo) / float64(n), High: float64(hi) / float64(n), Values: n}
 	switch inside := int(math.Round(share * float64(n))); {
 	case inside < lo:
 		v.Width = TooNarrow
@@ -128,6 +132,9 @@ func JudgeCoverage(level, share float64, n int) CoverageVerdict {
 
 func (v CoverageVerdict) String() string {
 	words := [...]string{"as expected", "too few: the intervals are too narrow", "too many: the intervals are too wide"}
+	if v.Values < FewValues && v.Width == WidthRight {
+		words[v.Width] = "too few to tell"
+	}
 	of, whole := "", ""
 	if v.Of != "" {
 		of = " of " + v.Of

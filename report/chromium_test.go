@@ -152,11 +152,12 @@ func (s *sheet) zoom() float64 {
 	return look[float64](s, `Number(document.querySelector("canvas").dataset.zoom)`)
 }
 
-// prefer emulates light or dark.
-func (s *sheet) prefer(scheme string) {
+// prefer emulates light or dark, on a screen or in print.
+func (s *sheet) prefer(scheme, media string) {
 	s.t.Helper()
 	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Media:    media,
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 		})
 		return err
@@ -247,6 +248,13 @@ func TestPageInABrowser(t *testing.T) {
 		t.Errorf("saved: %q", saved)
 	}
 
+	// In print, still pictures stand for the maps.
+	s.prefer("light", "print")
+	if shown := look[string](s, `[...document.querySelectorAll("figure.map canvas, figure.map svg, #tools, #table")].filter((e) => e.offsetParent || e.getClientRects().length > 0).map((e) => e.tagName).join(" ")`); shown != "svg svg" {
+		t.Errorf("in print there are %q", shown)
+	}
+	s.prefer("light", "screen")
+
 	// A trap of an id is text, and nothing was asked of the network.
 	if look[bool](s, `window.trapped === true`) {
 		t.Error("an id ran as a script")
@@ -270,7 +278,7 @@ func TestPageOnAPhone(t *testing.T) {
 		t.Errorf("the page is %d pixels wide: %s", wide, look[string](s, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll")).map((e) => e.tagName + "." + e.className).slice(0, 5).join(" ")`))
 	}
 	s.shoot("report-phone")
-	s.prefer("dark")
+	s.prefer("dark", "screen")
 	s.shoot("report-phone-dark")
 }
 
@@ -291,7 +299,9 @@ func TestPictures(t *testing.T) {
 		if wide := look[int64](s, `document.documentElement.scrollWidth`); wide > width {
 			t.Errorf("the page is %d pixels wide on a screen of %d", wide, width)
 		}
-		s.prefer("dark")
+		s.prefer("dark", "screen")
 		s.shoot(fmt.Sprintf("%s-%d-dark", name, width))
+		s.prefer("light", "print")
+		s.shoot(fmt.Sprintf("%s-%d-print", name, width))
 	}
 }

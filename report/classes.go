@@ -236,10 +236,11 @@ func (r *Classes) maps(p *classPage) error {
 		values[i] = float64(class[i])
 	}
 	names := r.Labels.Classes
-	still := plot.MapData{X: at.X, Y: at.Y, Edges: edges(r.Network.Graph), Areas: at.areas, Marked: r.Data.Nodes, Mark: p.Mark}
+	still := at.still(r.Network.Graph)
+	still.Marked, still.Mark = r.Data.Nodes, p.Mark
 	classes := still
 	classes.Title, classes.Values, classes.Classes = "Most probable class", values, names
-	colours := plot.RobustRange(entropies)
+	colours := plot.RobustRange(entropies, entropies)
 	still.Title, still.Unit, still.Values, still.Range, still.Ramp, still.Beside = "Entropy of the class", "nats", entropies, &colours, plot.Uncertainty, names
 	p.Maps = []figure{newFigure(plot.Map(classes)), newFigure(plot.Map(still))}
 
@@ -249,7 +250,7 @@ func (r *Classes) maps(p *classPage) error {
 		p.rows.classes("class", "class", "class, given or most probable", class),
 		p.rows.column("probability", "probability", "its probability", "share", probability),
 		p.rows.column("entropy", "entropy", "entropy", "share", entropies),
-		p.rows.column("given", "given", "given by a label (1)", "whole", r.given()),
+		p.rows.sparse("given", "given", "given by a label (1)", "whole", r.given()),
 	}
 	stops := plot.ClassColors()
 	if len(names) >= len(stops) {

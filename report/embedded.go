@@ -63,6 +63,7 @@ type column struct {
 	About string  `json:"about"` // beside a node
 	Kind  string  `json:"kind"`  // number, share (three decimals) or class (16-bit numbers)
 	Data  *string `json:"data,omitempty"`
+	Rows  *string `json:"rows,omitempty"` // of the data, as gaps between them, if most rows have none
 	SDs   float64 `json:"sds,omitempty"`
 	Noise float64 `json:"noise,omitempty"` // standard deviation that is added
 }
@@ -141,6 +142,21 @@ func (r rows) floats(values []float64) string {
 func (r rows) column(key, name, about, kind string, values []float64) column {
 	text := r.floats(values)
 	return column{Key: key, Name: name, About: about, Kind: kind, Data: &text}
+}
+
+// sparse returns a column of values of nodes that most nodes do not have: they are NaN.
+func (r rows) sparse(key, name, about, kind string, values []float64) column {
+	var data, gaps []byte
+	last := 0
+	for k, i := range r.order {
+		if !math.IsNaN(values[i]) {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(values[i])))
+			gaps = binary.AppendUvarint(gaps, uint64(k-last))
+			last = k
+		}
+	}
+	text, where := base64.StdEncoding.EncodeToString(data), base64.StdEncoding.EncodeToString(gaps)
+	return column{Key: key, Name: name, About: about, Kind: kind, Data: &text, Rows: &where}
 }
 
 // classes returns a column of classes of nodes.

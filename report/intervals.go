@@ -38,7 +38,7 @@ func newIntervals(r *Regression) *intervals {
 		v.whole, v.of = true, "a new answer"
 	}
 	if r.Data.Exposure != nil {
-		v.of += fmt.Sprintf(" with the median exposure, %s", short(v.exposure))
+		v.of += fmt.Sprintf(" with the median exposure, %.4g", v.exposure)
 	}
 	return v
 }

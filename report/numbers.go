@@ -49,13 +49,8 @@ func finite(values []float64) []float64 {
 	return all
 }
 
-// finer returns the format with one more digit, for comparisons.
-func (n numbers) finer() numbers {
-	if n.decimals < 0 {
-		return n
-	}
-	return numbers{n.decimals + 1}
-}
+// threeDigits returns the format in which a size has three digits.
+func threeDigits(size float64) numbers { return numbersFor([]float64{size}, []float64{size / 9.99}) }
 
 // text writes a number; a dash stands for what is none.
 func (n numbers) text(v float64) string {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"strconv"
 
+	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/plot"
 )
@@ -27,27 +29,26 @@ func (p *regressionPage) maps() (err error) {
 	data.Decimals, data.Unit, data.Marked, data.Mark, data.File = p.numbers.decimals, r.Unit, p.rows.whole(r.Data.Nodes), "measured", "predictions.csv"
 	data.Columns = []column{p.rows.column("mean", "mean", "predicted mean", "number", r.Prediction.Mean), p.rows.column("sd", "sd", "standard deviation", "number", r.Prediction.SD)}
 	data.Columns = append(data.Columns, p.intervals.columns(p.rows)...)
-	data.Columns = append(data.Columns, p.rows.column("measured", "measured", "measured", "number", p.value))
+	data.Columns = append(data.Columns, p.rows.sparse("measured", "measured", "measured", "number", p.value))
 	draw := func(title, column string, values []float64, colours plot.Range, ramp plot.Ramp) {
-		p.Maps = append(p.Maps, newFigure(plot.Map(plot.MapData{
-			Title: title, Unit: r.Quantity, X: p.places.X, Y: p.places.Y, Edges: edges(g), Areas: p.places.areas,
-			Values: values, Range: &colours, Ramp: ramp, Marked: r.Data.Nodes, Mark: "measured",
-		})))
+		m := p.places.still(g)
+		m.Title, m.Unit, m.Values, m.Range, m.Ramp, m.Marked, m.Mark = title, r.Quantity, values, &colours, ramp, r.Data.Nodes, "measured"
+		p.Maps = append(p.Maps, newFigure(plot.Map(m)))
 		data.Maps = append(data.Maps, newMapScale(column, title, r.Quantity, colours, ramp, p.numbers))
 	}
-	of, ramp := plot.RobustRange(r.Prediction.Mean, r.Truth), plot.Values
+	of, ramp := plot.RobustRange(p.value, r.Prediction.Mean, r.Truth), plot.Values
 	if centre, diverging := r.centre(); diverging {
 		of, ramp = of.Around(centre), plot.Diverging
-		p.MapNotes = append(p.MapNotes, fmt.Sprintf("Colours diverge from %s.", p.numbers.text(centre)))
+		p.MapNotes = append(p.MapNotes, fmt.Sprintf("Colours diverge from %s.", strconv.FormatFloat(centre, 'g', -1, 64)))
 	}
 	draw("Predicted mean", "mean", r.Prediction.Mean, of, ramp)
 	if r.Truth != nil {
 		data.Columns = append(data.Columns, p.rows.column("truth", "truth", "truth", "number", r.Truth))
 		draw("Truth", "truth", r.Truth, of, ramp)
 	}
-	draw("Standard deviation", "sd", r.Prediction.SD, plot.RobustRange(r.Prediction.SD), plot.Uncertainty)
+	draw("Standard deviation", "sd", r.Prediction.SD, plot.RobustRange(r.Prediction.SD, r.Prediction.SD), plot.Uncertainty)
 	if surprise := r.surprises(); surprise != nil {
-		data.Columns = append(data.Columns, p.rows.column("surprise", "surprise", "measured minus its held-out prediction, in standard deviations", "tenth", surprise))
+		data.Columns = append(data.Columns, p.rows.sparse("surprise", "surprise", "measured minus its held-out prediction, in standard deviations", "tenth", surprise))
 	}
 	p.Data, err = data.html()
 	return err
@@ -81,6 +82,15 @@ func (r *Regression) surprises() []float64 {
 		}
 	}
 	return all
+}
+
+// still returns the places for a still picture.
+func (p *places) still(g *graph.Graph) plot.MapData {
+	m := plot.MapData{X: p.X, Y: p.Y, Edges: edges(g), Areas: p.areas}
+	if p.kilometres > 0 {
+		m.Length, m.Lengths = "km", p.kilometres
+	}
+	return m
 }
 
 // data returns what the script needs of the network.

@@ -134,7 +134,7 @@ func (r *Regression) page() (*page, error) {
 	}
 	if t := r.AgainstTruth(); t != nil {
 		p.Truth = fmt.Sprintf("The truth is known here. At the %s without a measurement the predicted mean misses it by %s (RMSE), and %s intervals of the quantity contain %.1f %% of the true values.",
-			count(t.Nodes, "nodes"), p.numbers.finer().in(t.RMSE, r.Unit), p.Level, 100*t.Coverage)
+			count(t.Nodes, "nodes"), threeDigits(t.RMSE).in(t.RMSE, r.Unit), p.Level, 100*t.Coverage)
 	}
 	p.settings()
 	return &p.page, nil
@@ -148,7 +148,7 @@ func (p *regressionPage) tiles() {
 		if e.Of != "" {
 			of += " of " + e.Of
 		}
-		miss := numbersFor([]float64{e.RMSE, e.BaselineRMSE}, []float64{e.RMSE}).finer()
+		miss := threeDigits(e.RMSE)
 		own := tile{miss.in(e.RMSE, p.r.Unit), "typical miss of the model (" + of + ") at held-out measurements", toneOf(e.Standing, len(v.HeldOut))}
 		rule := tile{miss.in(e.BaselineRMSE, p.r.Unit), "typical miss of the best simple rule: " + ruleName(e.Baseline), ""}
 		c := judged(v.JudgeCoverages())
@@ -156,7 +156,7 @@ func (p *regressionPage) tiles() {
 		switch {
 		case c.Width == crossval.TooNarrow:
 			held.Tone = "care"
-		case c.Width == crossval.TooWide || len(v.HeldOut) < fewValues:
+		case c.Width == crossval.TooWide || len(v.HeldOut) < crossval.FewValues:
 			held.Tone = "open"
 		}
 		p.Tiles = []tile{own, rule, held}
@@ -168,7 +168,7 @@ func (p *regressionPage) tiles() {
 		}
 	}
 	if noise, of := p.r.noise(); of != "" {
-		p.Tiles = append(p.Tiles, tile{p.numbers.finer().in(noise, p.r.Unit), of, ""})
+		p.Tiles = append(p.Tiles, tile{threeDigits(noise).in(noise, p.r.Unit), of, ""})
 	}
 }
 
@@ -177,7 +177,7 @@ func toneOf(s crossval.Standing, n int) string {
 	switch {
 	case s == crossval.Behind:
 		return "care"
-	case s == crossval.Ahead && n >= fewValues:
+	case s == crossval.Ahead && n >= crossval.FewValues:
 		return "good"
 	}
 	return "open"
@@ -250,7 +250,7 @@ func (p *regressionPage) model() {
 		add("transform", "%s", r.Spec.Transform)
 	}
 	if noise, of := r.noise(); of != "" {
-		add(of, "%s", p.numbers.finer().in(noise, r.Unit))
+		add(of, "%s", threeDigits(noise).in(noise, r.Unit))
 	}
 	if phi := c.Fit.Shape.Dispersion; phi > 0 {
 		add("dispersion of counts (φ)", "%s: the variance of a count of mean μ is μ + φμ²", short(phi))

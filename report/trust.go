@@ -25,9 +25,6 @@ const (
 	Untested Trust = "Not tested."
 )
 
-// fewValues is the number of held-out values below which a wrong model is easily missed.
-const fewValues = 30
-
 // tone is the style of an answer.
 func (t Trust) tone() string {
 	switch t {
@@ -38,6 +35,9 @@ func (t Trust) tone() string {
 	}
 	return "open"
 }
+
+// aboutEqual is the gain over a simple rule that nobody would notice.
+const aboutEqual = 0.03
 
 // Headline is the result of a cross-validation in a few sentences, for the top of a report.
 type Headline struct {
@@ -84,7 +84,7 @@ func Summarize(v *crossval.Validation, spec grfgp.Spec, unit string) Headline {
 	}
 	e, n := v.JudgeError(), len(v.HeldOut)
 	at := judged(v.JudgeCoverages())
-	few := n < fewValues
+	few := n < crossval.FewValues
 	h := Headline{Trust: Unproven}
 	switch {
 	case e.Standing == crossval.Behind || at.Width == crossval.TooNarrow:
@@ -94,7 +94,7 @@ func Summarize(v *crossval.Validation, spec grfgp.Spec, unit string) Headline {
 	case e.Standing == crossval.Ahead:
 		h.Trust = Trusted
 	}
-	miss := numbersFor([]float64{e.RMSE, e.BaselineRMSE}, []float64{e.RMSE}).finer()
+	miss := threeDigits(e.RMSE)
 	own, rule := miss.in(e.RMSE, unit), miss.in(e.BaselineRMSE, unit)
 	typical := "The typical miss at held-out measurements"
 	if e.Of != "" {
@@ -108,6 +108,8 @@ func Summarize(v *crossval.Validation, spec grfgp.Spec, unit string) Headline {
 	case e.Standing == crossval.Behind:
 		h.Words = append(h.Words, fmt.Sprintf("%s predicts better here: its typical miss is %s, that of the model %s.", beginning(e.Baseline), rule, own))
 		h.Advice = append(h.Advice, "Check that edges join nodes with similar values, and add columns that explain the values. Until then, prefer the means of the simple rule.")
+	case e.Gain > aboutEqual:
+		h.Words = append(h.Words, fmt.Sprintf("%s predicts almost as well here: its typical miss is %s, that of the model %s, no clear difference with so few measurements. What the model adds for sure is the intervals.", beginning(e.Baseline), rule, own))
 	default:
 		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: its typical miss is %s, that of the model %s. What the model adds is the intervals.", beginning(e.Baseline), rule, own))
 	}
@@ -162,7 +164,7 @@ func intervalWords(c crossval.CoverageVerdict, n int) string {
 		return fmt.Sprintf("%s, too few: right ones would contain %s.", words, expected)
 	case c.Width == crossval.TooWide:
 		return fmt.Sprintf("%s, more than they should: right ones would contain %s.", words, expected)
-	case n < fewValues:
+	case n < crossval.FewValues:
 		return fmt.Sprintf("%s, too few to tell whether they hold: chance alone could give %s.", words, expected)
 	}
 	return fmt.Sprintf("%s, as they should.", words)
@@ -173,7 +175,7 @@ func intervalWords(c crossval.CoverageVerdict, n int) string {
 // standard error of √(6/n), their excess kurtosis of √(24/n).
 func shapeAdvice(v *crossval.Validation, transformed bool) string {
 	n := float64(len(v.HeldOut))
-	if v.Values != gp.Gaussian || n < fewValues {
+	if v.Values != gp.Gaussian || n < crossval.FewValues {
 		return ""
 	}
 	z, positive := make([]float64, len(v.HeldOut)), true
@@ -206,7 +208,7 @@ func SummarizeClasses(v *crossval.ClassValidation) Headline {
 	h := Headline{Trust: Unproven}
 	own, rule := fmt.Sprintf("%.1f %%", 100*v.Accuracy), fmt.Sprintf("%.1f %%", 100*best.Accuracy)
 	right := fmt.Sprintf("%s of %s are predicted correctly", own, count(n, "held-out labels"))
-	few := n < fewValues
+	few := n < crossval.FewValues
 	switch {
 	case best.Accuracy-v.Accuracy > room:
 		h.Trust = Careful

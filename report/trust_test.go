@@ -46,6 +46,9 @@ func TestSummarize(t *testing.T) {
 		{"no better", heldOut(200, 0.2182, 0.2148, 0.95, nil), grfgp.Spec{}, Unproven, []string{
 			"Simple smoothing (averaging neighbours) predicts just as well here: its typical miss is 0.215 m, that of the model 0.218 m. What the model adds is the intervals.",
 		}, nil},
+		{"better, but not clearly", heldOut(100, 1.8, 1.9, 0.95, nil), grfgp.Spec{}, Unproven, []string{
+			"Simple smoothing (averaging neighbours) predicts almost as well here: its typical miss is 1.90 m, that of the model 1.80 m, no clear difference",
+		}, nil},
 		{"worse", heldOut(200, 3, 2, 0.95, nil), grfgp.Spec{}, Careful, []string{
 			"Simple smoothing (averaging neighbours) predicts better here: its typical miss is 2.00 m, that of the model 3.00 m.", "prefer the means of the simple rule",
 		}, nil},

@@ -30,7 +30,8 @@ type MapData struct {
 	Mark     string              // meaning of the outline
 	Diamond  []int               // nodes drawn as diamonds, up to MaxNodes
 	Other    string              // meaning of the diamonds
-	Length   string              // unit of X and Y, for a scale bar; "": none
+	Length   string              // unit of lengths, for a scale bar; "": none
+	Lengths  float64             // how many of them a unit of X and Y is; 0: one
 	Frame    *Frame              // area shown by another map; nil: none
 	Separate bool                // overlapping nodes are moved apart, if there are at most 1,000
 	Range    *Range              // of the colours; nil: from the least to the largest value

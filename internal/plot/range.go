@@ -18,33 +18,44 @@ type Range struct {
 
 // RobustRange returns the range of the finite values without those that are far out: further than
 // three interquartile ranges from the quartiles (Tukey, "Exploratory data analysis", 1977) and
-// among the two percent at that end. A single extreme value does not make all others the same
-// colour. Values of several lists share a range.
-func RobustRange(lists ...[]float64) Range {
-	var sorted []float64
-	for _, v := range slices.Concat(lists...) {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			sorted = append(sorted, v)
-		}
-	}
+// among the two percent at that end, as the values of judge have it. A single extreme value does not
+// make all others the same colour. The range is cut only where that makes the rest at least half as
+// wide again.
+func RobustRange(judge []float64, lists ...[]float64) Range {
+	sorted := finiteSorted(slices.Concat(lists...))
 	if len(sorted) == 0 {
 		return Range{Low: 0, High: 1, Min: 0, Max: 1}
 	}
-	slices.Sort(sorted)
-	last := len(sorted) - 1
-	at := func(share float64) float64 { return sorted[int(share*float64(last))] }
-	low, high := sorted[0], sorted[last]
-	r := Range{Low: low, High: high, Min: low, Max: high}
+	r := Range{Low: sorted[0], High: sorted[len(sorted)-1]}
+	r.Min, r.Max = r.Low, r.High
 	const few = 5
-	if reach := 3 * (at(0.75) - at(0.25)); len(sorted) >= few && reach > 0 && !math.IsInf(reach, 0) {
-		r.Low = max(low, min(at(0.25)-reach, sorted[last-int(0.98*float64(last))]))
-		r.High = min(high, max(at(0.75)+reach, at(0.98)))
+	if judge = finiteSorted(judge); len(judge) >= few {
+		last := len(judge) - 1
+		at := func(share float64) float64 { return judge[int(share*float64(last))] }
+		low, high := at(0.25), at(0.75)
+		if reach := 3 * (high - low); reach > 0 && !math.IsInf(reach, 0) {
+			low, high = min(low-reach, judge[last-int(0.98*float64(last))]), max(high+reach, at(0.98))
+			const worth = 1.5
+			if r.High-max(r.Low, low) > worth*(high-max(r.Low, low)) {
+				r.High = max(high, r.Low)
+			}
+			if r.High-r.Low > worth*(r.High-low) {
+				r.Low = min(low, r.High)
+			}
+		}
 	}
 	if r.Low == r.High { // a range of its own, for the ticks
 		d := max(math.Abs(r.Low)/10, 1e-9)
 		r.Low, r.High = r.Low-d, r.High+d
 	}
 	return r.counted(sorted)
+}
+
+// finiteSorted returns the finite values in increasing order.
+func finiteSorted(values []float64) []float64 {
+	all := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	slices.Sort(all)
+	return all
 }
 
 // counted counts the values that are outside.

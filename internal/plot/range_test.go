@@ -30,23 +30,31 @@ func TestRobustRange(t *testing.T) {
 		{"few", []float64{0, 1, 1000}, 0, 1000, 0, 0},
 		{"none", []float64{math.NaN(), math.Inf(1)}, 0, 1, 0, 0},
 	} {
-		r := RobustRange(c.values)
+		r := RobustRange(c.values, c.values)
 		if math.Abs(r.Low-c.low) > 2 && c.low < 0 || math.Abs(r.High-c.high) > 2 || r.Below != c.below || r.Above != c.above || c.low >= 0 && r.Low != c.low {
 			t.Errorf("%s: %+v, want %v to %v with %d below and %d above", c.name, r, c.low, c.high, c.below, c.above)
 		}
+	}
+	// Not far enough out to be worth it, and within what was measured.
+	near := append(slices.Clone(even), 250)
+	if r := RobustRange(near, near); r.Above != 0 {
+		t.Errorf("clipped for little: %+v", r)
+	}
+	if r := RobustRange([]float64{0, 2500, 5000, 7500, 1e4}, append(slices.Clone(even), 1e4)); r.Above != 0 {
+		t.Errorf("a measured peak is clipped: %+v", r)
 	}
 	// Most values are the same: no more than two percent are clipped at an end.
 	steps := make([]float64, 1000)
 	for k := range 400 {
 		steps[k] = float64(k)
 	}
-	if r := RobustRange(steps); r.Above > 20 {
+	if r := RobustRange(steps, steps); r.Above > 20 {
 		t.Errorf("%d of 1000 values are clipped", r.Above)
 	}
 }
 
 func TestDivergingRange(t *testing.T) {
-	r := RobustRange([]float64{-3, -1, 0, 2, 5}).Around(0)
+	r := RobustRange(nil, []float64{-3, -1, 0, 2, 5}).Around(0)
 	if r.Low != -5 || r.High != 5 || *r.Centre != 0 {
 		t.Errorf("%+v", r)
 	}

@@ -2,7 +2,7 @@
 // The data of the report: columns with a row per node, in the order of the file.
 
 /** @typedef {"number" | "whole" | "tenth" | "share" | "class"} Kind */
-/** @typedef {{ key: string, name: string, about: string, kind: Kind, data?: string, sds?: number, noise?: number }} ColumnText */
+/** @typedef {{ key: string, name: string, about: string, kind: Kind, data?: string, rows?: string, sds?: number, noise?: number }} ColumnText */
 /** @typedef {{ key: string, name: string, about: string, kind: Kind, values: Float32Array | Uint16Array }} Column */
 /** @typedef {{ column: string, title: string, unit: string, low: number, high: number, ends: string[], beyond: string, stops: string[], classes?: boolean }} MapText */
 /** @typedef {{ ids: string[], labels?: string[], x: string, y: string, kilometres: number, edges: string, shapes: string, grid: number, decimals: number, unit: string, classes?: string[], others?: string, marked: string, mark: string, columns: ColumnText[], maps: MapText[], file: string }} DataText */
@@ -105,9 +105,15 @@ class Data {
     for (const c of text.columns) this.columns.push({ key: c.key, name: c.name, about: c.about, kind: c.kind, values: this.valuesOf(c) });
   }
 
-  // valuesOf are those of a column, or so many standard deviations from the mean, with noise.
+  // valuesOf are those of a column, of all rows or of some, or so many standard deviations from the mean, with noise.
   /** @param {ColumnText} c */
   valuesOf(c) {
+    if (c.data !== undefined && c.rows !== undefined) {
+      const all = new Float32Array(this.length).fill(NaN), some = floatsOf(c.data);
+      let row = 0, k = 0;
+      for (const gap of wholeNumbers(c.rows)) all[(row += gap)] = some[k++];
+      return all;
+    }
     if (c.data !== undefined) return c.kind === "class" ? new Uint16Array(bytesOf(c.data).buffer) : floatsOf(c.data);
     const mean = this.column("mean").values, sd = this.column("sd").values;
     return mean.map((m, i) => m + (c.sds ?? 0) * Math.hypot(sd[i], c.noise ?? 0));

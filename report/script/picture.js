@@ -19,6 +19,18 @@ class Picture {
     this.shade = this.shadesOf();
     this.order = this.drawingOrder();
     this.marks = true; // marked nodes are outlined
+    this.gap = this.edgeLength();
+  }
+
+  // edgeLength is the median length of an edge, Infinity without any.
+  edgeLength() {
+    const { edges, x, y } = this.data;
+    const all = [];
+    for (let k = 0; k < edges.length; k += 2) {
+      const far = Math.hypot(x[edges[k]] - x[edges[k + 1]], y[edges[k]] - y[edges[k + 1]]);
+      if (!Number.isNaN(far)) all.push(far);
+    }
+    return all.length > 0 ? Float32Array.from(all).sort()[all.length >> 1] : Infinity;
   }
 
   // shadesOf are the numbers of the colours of all rows; those without a value have the last, grey.
@@ -40,11 +52,12 @@ class Picture {
     return Uint32Array.from(rows).sort((a, b) => this.shade[a] - this.shade[b] || a - b);
   }
 
-  // radius is that of a node in pixels: it grows more slowly than the map.
+  // radius is that of a node in pixels: it grows more slowly than the map, and leaves room for edges.
   radius() {
     const { width, height, times } = this.view;
     const room = Math.sqrt((width * height) / (1 + this.order.length));
-    return Math.min(9, Math.max(1.1, Math.min(6, 0.25 * room)) * Math.sqrt(times));
+    const alone = Math.max(1.1, Math.min(6, 0.25 * room)) * Math.sqrt(times);
+    return Math.min(9, alone, Math.max(0.5 * alone, 0.4 * this.gap * this.view.unit()));
   }
 
   /** @param {number} chosen row, -1 for none */
@@ -159,7 +172,9 @@ class Picture {
     }
     c.strokeStyle = this.ink;
     c.lineWidth = thin;
+    c.globalAlpha = r < 2 ? 0.4 : 1; // where they are dense
     c.stroke();
+    c.globalAlpha = 1;
   }
 
   // drawScaleBar draws a round length where a unit is known in kilometres.
