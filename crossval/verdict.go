@@ -26,9 +26,10 @@ type Standing int
 
 // Standings, by whether the errors differ by more than two standard errors.
 const (
-	Even   Standing = iota // no clear difference
-	Ahead                  // the error of the model is clearly smaller
-	Behind                 // the error of the baseline is clearly smaller
+	Unjudged Standing = iota // standard errors are not known
+	Even                     // no clear difference
+	Ahead                    // the error of the model is clearly smaller
+	Behind                   // the error of the baseline is clearly smaller
 )
 
 // CompareErrors compares root mean square errors at held-out measurements.
@@ -50,7 +51,11 @@ func (v ErrorVerdict) String() string {
 		of += " of " + v.Of
 	}
 	if v.Better {
-		return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s.", of, v.RMSE, 100*v.Gain, v.Baseline)
+		clear := ""
+		if v.Standing == Even {
+			clear = ": no clear difference"
+		}
+		return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s%s.", of, v.RMSE, 100*v.Gain, v.Baseline, clear)
 	}
 	return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", of, v.RMSE, v.Baseline)
 }
@@ -63,6 +68,8 @@ func (v *Validation) JudgeError() ErrorVerdict {
 		verdict.Standing = Ahead
 	case difference > 2*v.RMSESE:
 		verdict.Standing = Behind
+	default:
+		verdict.Standing = Even
 	}
 	switch v.Values {
 	case gp.Counts:

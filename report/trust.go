@@ -41,9 +41,9 @@ const aboutEqual = 0.03
 
 // Headline is the result of a cross-validation in a few sentences, for the top of a report.
 type Headline struct {
-	Trust  Trust
-	Words  []string // what was found
-	Advice []string // what may help
+	Trust  Trust    `json:"trust"`
+	Words  []string `json:"words"`            // what was found
+	Advice []string `json:"advice,omitempty"` // what may help
 }
 
 // ruleNames are the names of baselines within a sentence.

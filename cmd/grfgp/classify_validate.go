@@ -35,7 +35,7 @@ func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.S
 	if err := a.printClassValidation(d, v); err != nil {
 		return err
 	}
-	return a.printVerdict(report.ClassVerdicts(v))
+	return a.printVerdict(append(headlineLines(report.SummarizeClasses(v)), report.ClassVerdicts(v)...))
 }
 
 // classAnswer is the answer in JSON, with ids and names in place of numbers.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -117,17 +118,17 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 		return err
 	}
 	if a.json {
-		answer := newValidateAnswer(d, v, now)
+		answer := newValidateAnswer(d, v, now, spec)
 		answer.Effects = effects
 		return json.NewEncoder(a.Out).Encode(answer)
 	}
-	if err := a.printValidation(v); err != nil || now == nil {
+	if err := a.printValidation(v, spec); err != nil || now == nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(a.Out, "\nAt nodes held out in the latest period, %s, by all other measurements:\n", d.time.names[d.latest()]); err != nil {
 		return err
 	}
-	return a.printValidation(now)
+	return a.printValidation(now, spec)
 }
 
 // validateLatest holds out nodes in the latest period of a model over time: what is it
@@ -175,9 +176,10 @@ func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, 
 type validateAnswer struct {
 	Version int `json:"version"`
 	*crossval.Validation
-	Left    []leftNode `json:"left"`
-	Verdict []string   `json:"verdict"`
-	Known   *nodeFacts `json:"covariates,omitempty"`
+	Left     []leftNode      `json:"left"`
+	Headline report.Headline `json:"headline"`
+	Verdict  []string        `json:"verdict"`
+	Known    *nodeFacts      `json:"covariates,omitempty"`
 	// Effects are those in a model of all measurements.
 	Effects *effectFacts `json:"effects,omitempty"`
 
@@ -192,19 +194,19 @@ type leftNode struct {
 	crossval.HeldOut
 }
 
-func newValidateAnswer(d *modelData, v, now *crossval.Validation) *validateAnswer {
-	answer := &validateAnswer{Version: 1, Validation: v, Left: []leftNode{}, Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
+func newValidateAnswer(d *modelData, v, now *crossval.Validation, spec grfgp.Spec) *validateAnswer {
+	answer := &validateAnswer{Version: 1, Validation: v, Left: []leftNode{}, Headline: report.Summarize(v, spec, ""), Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
 	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftNode{d.net.Graph.IDs().At(l.Node), d.time.name(l.Period), l})
 	}
 	if now != nil {
-		answer.Latest = newValidateAnswer(d, now, nil)
+		answer.Latest = newValidateAnswer(d, now, nil, spec)
 		answer.Latest.Known, answer.Latest.Time = nil, nil
 	}
 	return answer
 }
 
-func (a *app) printValidation(v *crossval.Validation) error {
+func (a *app) printValidation(v *crossval.Validation, spec grfgp.Spec) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	of := "RMSE"
 	if e := v.JudgeError(); e.Of != "" {
@@ -229,7 +231,13 @@ func (a *app) printValidation(v *crossval.Validation) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	return a.printVerdict(report.Verdicts(v))
+	// The headline compares with baselines: the sentences that follow are about intervals.
+	return a.printVerdict(append(headlineLines(report.Summarize(v, spec, "")), report.Verdicts(v)[1:]...))
+}
+
+// headlineLines are the lines of a headline on a terminal.
+func headlineLines(h report.Headline) []string {
+	return slices.Concat([]string{"Can I trust it? " + string(h.Trust)}, h.Words, h.Advice)
 }
 
 // printVerdict prints sentences below a table.
