@@ -182,16 +182,22 @@ func (s *sheet) shoot(name string) {
 	}
 }
 
-// A reader points, zooms, moves, searches, sorts, filters and saves.
-func TestPageInABrowser(t *testing.T) {
+func TestInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts a browser")
 	}
+	browser := chromium(t)
+	t.Run("page", func(t *testing.T) { readPage(t, browser) })
+	t.Run("areas", func(t *testing.T) { pointAtAreas(t, browser) })
+	t.Run("phone", func(t *testing.T) { readOnAPhone(t, browser) })
+}
+
+// readPage points, zooms, moves, searches, sorts, filters and saves.
+func readPage(t *testing.T, browser context.Context) {
 	var page bytes.Buffer
 	if err := lattice(t).Write(&page); err != nil {
 		t.Fatal(err)
 	}
-	browser := chromium(t)
 	s := open(t, browser, page.Bytes(), 1280, 900)
 
 	// The tooltip of the node in the middle has both intervals.
@@ -264,16 +270,49 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
-// Nothing is cut on the screen of a phone, in light and dark.
-func TestPageOnAPhone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it starts a browser")
+// pointAtAreas checks that areas take the pointer in their whole extent, but not in their holes.
+func pointAtAreas(t *testing.T, browser context.Context) {
+	r := lattice(t)
+	nodes := r.Network.Nodes
+	nodes.Shapes = make([]string, len(nodes.X))
+	for i := range nodes.Shapes {
+		x, y := nodes.X[i], nodes.Y[i]
+		ring := func(r float64) string {
+			return fmt.Sprintf("[[%g,%g],[%g,%g],[%g,%g],[%g,%g],[%g,%g]]", x-r, y-r, x+r, y-r, x+r, y+r, x-r, y+r, x-r, y-r)
+		}
+		nodes.Shapes[i] = `{"type":"Polygon","coordinates":[` + ring(0.5) + `,` + ring(0.2) + `]}`
 	}
+	var page bytes.Buffer
+	if err := r.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, browser, page.Bytes(), 1280, 900)
+	if note := look[string](s, `document.querySelector("#maps > p").innerText`); !strings.Contains(note, "Nodes are drawn as their areas.") {
+		t.Error(note)
+	}
+	x, y := s.middle("canvas")
+	size := look[float64](s, `(document.querySelector("canvas").clientHeight - 24) / 9`) // of an area, in pixels
+	for _, c := range []struct {
+		dx, dy float64
+		want   string
+	}{{0.35, 0, "x4y4"}, {0, 0, ""}, {1.4, -1.4, "x5y5"}, {-3.65, 0, "x0y4"}} {
+		s.do(chromedp.MouseEvent(chromedp.MouseMoved, x-3*size, y+3.5*size), chromedp.MouseEvent(chromedp.MouseMoved, x+c.dx*size, y+c.dy*size))
+		got := look[string](s, `document.querySelector(".tip").hidden ? "" : document.querySelector(".tip .name").innerText.split(" ")[0]`)
+		if got != c.want {
+			t.Errorf("at %v, %v there is %q, want %q", c.dx, c.dy, got, c.want)
+		}
+	}
+	s.do(chromedp.MouseClickXY(x+0.35*size, y))
+	s.wait(`document.querySelector("#card").innerText.includes("x4y4")`)
+}
+
+// readOnAPhone checks that nothing is cut on the screen of a phone.
+func readOnAPhone(t *testing.T, browser context.Context) {
 	var page bytes.Buffer
 	if err := lattice(t).Write(&page); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, chromium(t), page.Bytes(), 360, 740)
+	s := open(t, browser, page.Bytes(), 360, 740)
 	if wide := look[int](s, `document.documentElement.scrollWidth`); wide > 360 {
 		t.Errorf("the page is %d pixels wide: %s", wide, look[string](s, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll")).map((e) => e.tagName + "." + e.className).slice(0, 5).join(" ")`))
 	}
