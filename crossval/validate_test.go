@@ -61,6 +61,57 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// With hyperparameters held fixed the scores are close to those of learning anew, and held-out values
+// still do not take part in their own prediction.
+func TestValidateFitted(t *testing.T) {
+	g, d := field(t, 12)
+	for _, spec := range []grfgp.Spec{{Family: "diffusion"}, {Family: "diffusion", Transform: "log"}} {
+		m, err := grfgp.Fit(t.Context(), g, d, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fixed, err := crossval.ValidateFitted(t.Context(), g, m, crossval.Options{Folds: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		anew, err := crossval.Validate(t.Context(), g, d, spec, crossval.Options{Folds: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !fixed.Fixed || anew.Fixed || len(fixed.HeldOut) != d.Len() || len(fixed.BaselineRMSE) != len(anew.BaselineRMSE) || math.Abs(fixed.RMSE/anew.RMSE-1) > 0.2 {
+			t.Errorf("%q: RMSE %v, anew %v", spec.Transform, fixed.RMSE, anew.RMSE)
+		}
+		for k, h := range fixed.HeldOut {
+			if h.Node != anew.HeldOut[k].Node {
+				t.Fatalf("other folds than those of Validate")
+			}
+		}
+	}
+	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Family: "diffusion"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := d.Clone()
+	odd.Y[5] += 40
+	other, err := m.Condition(t.Context(), odd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := crossval.ValidateFitted(t.Context(), g, m, crossval.Options{Folds: d.Len()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := crossval.ValidateFitted(t.Context(), g, other, crossval.Options{Folds: d.Len()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, h := range after.HeldOut {
+		if h.Node == d.Nodes[5] && h.Mean != before.HeldOut[k].Mean {
+			t.Errorf("a held-out value changes its own prediction from %v to %v", before.HeldOut[k].Mean, h.Mean)
+		}
+	}
+}
+
 // The zero value of Options means ten scattered folds, or fewer if fewer nodes
 // were measured; measurements of a single node cannot be validated.
 func TestZeroOptions(t *testing.T) {

@@ -18,13 +18,25 @@ type ErrorVerdict struct {
 	BaselineRMSE float64
 	Gain         float64 // 1 − RMSE/BaselineRMSE
 	Better       bool    // by half a percent or more
+	Standing     Standing
 }
+
+// Standing compares a model with a baseline.
+type Standing int
+
+// Standings, by whether the errors differ by more than two standard errors.
+const (
+	Unjudged Standing = iota // standard errors are not known
+	Even                     // no clear difference
+	Ahead                    // the error of the model is clearly smaller
+	Behind                   // the error of the baseline is clearly smaller
+)
 
 // CompareErrors compares root mean square errors at held-out measurements.
 func CompareErrors(rmse float64, baselines map[Baseline]float64) ErrorVerdict {
 	name := best(baselines, func(v float64) float64 { return v })
 	gain := 1 - rmse/baselines[name]
-	return ErrorVerdict{"", rmse, name, baselines[name], gain, gain >= 0.005} // false for NaN: both errors are 0
+	return ErrorVerdict{RMSE: rmse, Baseline: name, BaselineRMSE: baselines[name], Gain: gain, Better: gain >= 0.005} // false for NaN: both errors are 0
 }
 
 // best returns the baseline with the smallest score; of equals the simplest, and a
@@ -39,7 +51,11 @@ func (v ErrorVerdict) String() string {
 		of += " of " + v.Of
 	}
 	if v.Better {
-		return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s.", of, v.RMSE, 100*v.Gain, v.Baseline)
+		clear := ""
+		if v.Standing == Even {
+			clear = ": no clear difference"
+		}
+		return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s%s.", of, v.RMSE, 100*v.Gain, v.Baseline, clear)
 	}
 	return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", of, v.RMSE, v.Baseline)
 }
@@ -51,6 +67,14 @@ const FewHeldOut = 10
 // JudgeError compares the error with those of baselines.
 func (v *Validation) JudgeError() ErrorVerdict {
 	verdict := CompareErrors(v.RMSE, v.BaselineRMSE)
+	switch difference := v.RMSE - verdict.BaselineRMSE; {
+	case difference < -2*v.RMSESE:
+		verdict.Standing = Ahead
+	case difference > 2*v.RMSESE:
+		verdict.Standing = Behind
+	default:
+		verdict.Standing = Even
+	}
 	switch v.Values {
 	case gp.Counts:
 		verdict.Of = "rates"
@@ -97,13 +121,17 @@ type CoverageVerdict struct {
 	Share     float64 // of held-out measurements inside
 	Low, High float64 // the middle 95 % of the shares expected of a calibrated model
 	Width     Width
+	Values    int // held-out measurements
 }
+
+// FewValues is the number of held-out values below which a wrong model is easily missed.
+const FewValues = 30
 
 // JudgeCoverage compares the share of n held-out measurements inside credible
 // intervals of a level with its binomial distribution under a calibrated model.
 func JudgeCoverage(level, share float64, n int) CoverageVerdict {
 	lo, hi := binomial.Interval(n, level)
-	v := CoverageVerdict{Level: level, Expected: level, Share: share, Low: float64(lo) / float64(n), High: float64(hi) / float64(n)}
+	v := CoverageVerdict{Level: level, Expected: level, Share: share, Low: float64(lo) / float64(n), High: float64(hi) / float64(n), Values: n}
 	switch inside := int(math.Round(share * float64(n))); {
 	case inside < lo:
 		v.Width = TooNarrow
@@ -115,6 +143,9 @@ func JudgeCoverage(level, share float64, n int) CoverageVerdict {
 
 func (v CoverageVerdict) String() string {
 	words := [...]string{"as expected", "too few: the intervals are too narrow", "too many: the intervals are too wide"}
+	if v.Values < FewValues && v.Width == WidthRight {
+		words[v.Width] = "too few to tell"
+	}
 	of, whole := "", ""
 	if v.Of != "" {
 		of = " of " + v.Of

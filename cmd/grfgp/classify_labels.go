@@ -46,7 +46,7 @@ func (l *labelFlags) either(changed func(string) bool) error {
 	if changed("measurements") {
 		return usagef("--labels and --measurements: give only one")
 	}
-	for _, flag := range []string{"repeats", "variance", "trend", "mean", "noise-sd", "level", "unit", "policy", "again"} {
+	for _, flag := range []string{"repeats", "variance", "trend", "mean", "noise-sd", "level", "unit", "centre", "policy", "again"} {
 		if changed(flag) {
 			return usagef("--%s needs --measurements; it has no meaning with --labels", flag)
 		}

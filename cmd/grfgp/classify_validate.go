@@ -18,6 +18,13 @@ func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.S
 		return err
 	}
 	spec = d.known.spec(spec)
+	if f.fast {
+		c, err := a.fitClasses(ctx, d, spec, f.classMethod())
+		if err != nil {
+			return err
+		}
+		spec = c.Spec()
+	}
 	v, err := a.validateClasses(ctx, d, spec, f.classMethod(), &f.foldFlags)
 	if err != nil {
 		return err
@@ -28,7 +35,7 @@ func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.S
 	if err := a.printClassValidation(d, v); err != nil {
 		return err
 	}
-	return a.printVerdict(report.ClassVerdicts(v))
+	return a.printVerdict(append(headlineLines(report.SummarizeClasses(v)), report.ClassVerdicts(v)...))
 }
 
 // classAnswer is the answer in JSON, with ids and names in place of numbers.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"grfgp/report"
 )
 
 // ladder writes a graph of 40 rungs and readings on every other node of one side.
@@ -179,7 +181,8 @@ func TestValidateJSON(t *testing.T) {
 			Value float64
 			SD    float64
 		}
-		Verdict []string
+		Headline report.Headline
+		Verdict  []string
 	}
 	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || len(answer.Left) != 20 || answer.Left[0].SD <= 0 {
 		t.Fatalf("%v %+v", err, r)
@@ -192,7 +195,7 @@ func TestValidateJSON(t *testing.T) {
 	if len(answer.Verdict) != 4 || !strings.HasPrefix(answer.Verdict[0], "The error (RMSE) at held-out measurements is ") {
 		t.Errorf("verdict %q", answer.Verdict)
 	}
-	if r := runLine(t, "", base...); !strings.HasSuffix(r.out, "\n\n"+strings.Join(answer.Verdict, "\n")+"\n") {
+	if r := runLine(t, "", base...); !strings.HasSuffix(r.out, "\n\n"+strings.Join(append(headlineLines(answer.Headline), answer.Verdict[1:]...), "\n")+"\n") {
 		t.Errorf("no verdict in\n%s", r.out)
 	}
 }

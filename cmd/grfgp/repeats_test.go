@@ -174,7 +174,7 @@ func TestLittleToLearnFrom(t *testing.T) {
 		{"predict", "huge", "", exitNotFitted, "too far for a variance to be a number; correct them, or give them in another unit"},
 		{"validate", "one", known, exitBadData, "only one node is measured, so no measurement is left to predict from; measure more nodes to validate"},
 		{"validate", "node", known + " --repeats keep", exitBadData, "measure more nodes to validate"},
-		{"validate", "same", known, exitOK, "no less than that of the baseline overall mean"},
+		{"validate", "same", known, exitOK, "too few to tell"},
 		{"validate", "tiny", "", exitNotFitted, "too little for a variance to be a number"},
 		{"report", "one", known + " -o " + filepath.Join(dir, "r.html"), exitOK, "so there is no validation"},
 		{"suggest", "one", "--goal learn " + known, exitOK, "largest reduction of the total posterior variance"},

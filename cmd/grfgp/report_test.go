@@ -67,27 +67,31 @@ func TestReportHoldsEverything(t *testing.T) {
 	for _, want := range []string{
 		`<h1>Levels &amp; more</h1>`, `id="maps"`, `id="uncertain"`, `id="validation"`, `id="residuals"`, `id="model"`, `id="read"`, `id="settings"`,
 		"40 lines = 1 header &#43; 39 edges", "21 lines = 1 header &#43; 20 rows", // ledgers
-		"Predicted mean", "Standard deviation", "nodes are placed by their edges",
+		"Predicted mean", "Standard deviation", "connected nodes are drawn close together",
+		`id="verdict"`, "Can I trust it?", "Too early to tell.", "20 measurements are too few to tell", `id="highest"`, `id="lowest"`, `id="table"`,
 		"nearest measured node", "Coverage of intervals", "Probability integral transform (PIT)", "Predicted against measured",
-		"log marginal likelihood", "4 folds, scattered", "<dt>seed</dt><dd>5</dd>", "grfgp " + version(),
+		"log marginal likelihood", "4 folds, scattered", "<dt>seed</dt><dd>5: it determines", "grfgp " + version(),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the report", want)
 		}
 	}
-	if rows := strings.Count(page, "<bdi>"); rows != 20 {
-		t.Errorf("%d rows of nodes, want %d", rows, 20)
+	if rows := strings.Count(page, "<bdi>"); rows != 40 {
+		t.Errorf("%d rows of nodes, want %d", rows, 40)
 	}
 	if !strings.Contains(r.out, "r.html") {
 		t.Errorf("where is it? %q", r.out)
 	}
 }
 
-// A report opens offline and runs nothing, whatever ids are.
+// A report opens offline and runs nothing but its own script, whatever ids are.
 func TestReportIsSelfContainedAndEscaped(t *testing.T) {
 	page, _ := runReport(t, "--folds", "4")
-	if strings.Contains(page, "<script") || strings.Contains(page, "</text><b>") {
+	if strings.Count(page, "<script") != 2 || strings.Count(page, "</script") != 2 || strings.Contains(page, "</text><b>") {
 		t.Error("text from a file became markup")
+	}
+	if strings.Count(page, "script-src 'sha256-") != 1 && strings.Count(page, "script-src &#39;sha256-") != 1 {
+		t.Error("any script may run")
 	}
 	if !strings.Contains(page, "&lt;script&gt;alert(") {
 		t.Error("the first node is not among the least known")
@@ -141,11 +145,42 @@ func TestReportWithoutValidation(t *testing.T) {
 
 func TestReportUsage(t *testing.T) {
 	edges, measurements := reportFiles(t, 40)
-	for flag, want := range map[string]string{"--folds=1": "--folds 1", "--leave-out=all": "scattered", "--level=2": "--level 2"} {
+	for flag, want := range map[string]string{"--folds=1": "--folds 1", "--leave-out=all": "scattered", "--level=2": "--level 2", "--centre=zero": "--centre zero: give a number, auto or none"} {
 		out := filepath.Join(t.TempDir(), "r.html")
 		r := runLine(t, "", "report", "--edges", edges, "--measurements", measurements, "-o", out, flag)
 		if _, err := os.Stat(out); r.code != exitUsage || !strings.Contains(r.err, want) || err == nil {
 			t.Errorf("%s: %+v", flag, r)
+		}
+	}
+}
+
+// With --fast the model is learned once: the report says so, and differs little.
+func TestReportFast(t *testing.T) {
+	slow, _ := runReport(t, "--folds", "4", "--family", "diffusion")
+	fast, r := runReport(t, "--folds", "4", "--family", "diffusion", "--fast", "--json")
+	const note = "The model was learned once, from all measurements"
+	if strings.Contains(slow, note) || !strings.Contains(fast, note) {
+		t.Error("who learned once?")
+	}
+	var answer struct{ RMSE float64 }
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || !(answer.RMSE > 0 && answer.RMSE < 0.7) {
+		t.Errorf("%v, %+v", err, answer)
+	}
+}
+
+// Colours diverge from zero where values have both signs, or as asked.
+func TestReportCentre(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "Colours diverge from 0."},
+		{[]string{"--centre", "0.25"}, "Colours diverge from 0.25."},
+		{[]string{"--centre", "none"}, ""},
+	} {
+		page, _ := runReport(t, append(c.args, "--folds", "0", "--family", "diffusion")...)
+		if got := regexp.MustCompile(`Colours diverge from [0-9.]*`).FindString(page); got != c.want {
+			t.Errorf("%v: %q, want %q", c.args, got, c.want)
 		}
 	}
 }

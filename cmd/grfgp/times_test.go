@@ -219,7 +219,7 @@ func TestValidateAndReportOverTime(t *testing.T) {
 			t.Errorf("no %q in\n%+v", want, r)
 		}
 	}
-	if n := strings.Count(r.out, "less than that of the best baseline"); n != 2 {
+	if n := strings.Count(r.out, "Can I trust it?"); n != 2 {
 		t.Errorf("%d verdicts, want 2:\n%s", n, r.out)
 	}
 	r = runLine(t, "", append([]string{"validate", "--json"}, base...)...)

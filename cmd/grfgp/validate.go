@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -91,11 +92,24 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if folds < 2 {
 		return dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate", d.measurements.Report.File)
 	}
-	v, err := a.crossValidate(ctx, d, d.known.spec(spec), folds, crossval.Scheme(f.scheme.value))
+	hold := func(folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
+		return a.crossValidate(ctx, d, d.known.spec(spec), folds, scheme)
+	}
+	if f.fast {
+		d.folds = folds
+		m, err := a.fit(ctx, d, d.known.spec(spec))
+		if err != nil {
+			return err
+		}
+		hold = func(folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
+			return a.validateFitted(ctx, d, m, folds, scheme)
+		}
+	}
+	v, err := hold(folds, crossval.Scheme(f.scheme.value))
 	if err != nil {
 		return err
 	}
-	now, err := a.validateLatest(ctx, f, d, spec)
+	now, err := a.validateLatest(f, d, hold)
 	if err != nil {
 		return err
 	}
@@ -104,22 +118,22 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 		return err
 	}
 	if a.json {
-		answer := newValidateAnswer(d, v, now)
+		answer := newValidateAnswer(d, v, now, spec)
 		answer.Effects = effects
 		return json.NewEncoder(a.Out).Encode(answer)
 	}
-	if err := a.printValidation(v); err != nil || now == nil {
+	if err := a.printValidation(v, spec); err != nil || now == nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(a.Out, "\nAt nodes held out in the latest period, %s, by all other measurements:\n", d.time.names[d.latest()]); err != nil {
 		return err
 	}
-	return a.printValidation(now)
+	return a.printValidation(now, spec)
 }
 
 // validateLatest holds out nodes in the latest period of a model over time: what is it
 // now, where nobody looked? The result is nil without time, or with one node measured.
-func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData, spec grfgp.Spec) (*crossval.Validation, error) {
+func (a *app) validateLatest(f *validateFlags, d *modelData, hold func(int, crossval.Scheme) (*crossval.Validation, error)) (*crossval.Validation, error) {
 	if d.time == nil || d.time.model == "" {
 		return nil, nil
 	}
@@ -128,7 +142,18 @@ func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData
 		a.talk.Say("  note: only one node is measured in the latest period, %s, so it is not validated by itself", d.time.names[d.latest()])
 		return nil, nil
 	}
-	return a.crossValidate(ctx, d, d.known.spec(spec), folds, crossval.LatestPeriod)
+	return hold(folds, crossval.LatestPeriod)
+}
+
+// validateFitted holds out folds of the measurements, with the hyperparameters of a model of all.
+func (a *app) validateFitted(ctx context.Context, d *modelData, m *grfgp.Model, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
+	s := a.talk.Stage("validating")
+	v, err := crossval.ValidateFitted(ctx, d.net.Graph, m, crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work(), Ranks: a.ranks})
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	s.Done("%d measurements in %d folds, with the hyperparameters of all", len(v.HeldOut), folds)
+	return v, nil
 }
 
 // crossValidate holds out folds of the measurements.
@@ -151,9 +176,10 @@ func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, 
 type validateAnswer struct {
 	Version int `json:"version"`
 	*crossval.Validation
-	Left    []leftNode `json:"left"`
-	Verdict []string   `json:"verdict"`
-	Known   *nodeFacts `json:"covariates,omitempty"`
+	Left     []leftNode      `json:"left"`
+	Headline report.Headline `json:"headline"`
+	Verdict  []string        `json:"verdict"`
+	Known    *nodeFacts      `json:"covariates,omitempty"`
 	// Effects are those in a model of all measurements.
 	Effects *effectFacts `json:"effects,omitempty"`
 
@@ -168,19 +194,19 @@ type leftNode struct {
 	crossval.HeldOut
 }
 
-func newValidateAnswer(d *modelData, v, now *crossval.Validation) *validateAnswer {
-	answer := &validateAnswer{Version: 1, Validation: v, Left: []leftNode{}, Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
+func newValidateAnswer(d *modelData, v, now *crossval.Validation, spec grfgp.Spec) *validateAnswer {
+	answer := &validateAnswer{Version: 1, Validation: v, Left: []leftNode{}, Headline: report.Summarize(v, spec, ""), Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
 	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftNode{d.net.Graph.IDs().At(l.Node), d.time.name(l.Period), l})
 	}
 	if now != nil {
-		answer.Latest = newValidateAnswer(d, now, nil)
+		answer.Latest = newValidateAnswer(d, now, nil, spec)
 		answer.Latest.Known, answer.Latest.Time = nil, nil
 	}
 	return answer
 }
 
-func (a *app) printValidation(v *crossval.Validation) error {
+func (a *app) printValidation(v *crossval.Validation, spec grfgp.Spec) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	of := "RMSE"
 	if e := v.JudgeError(); e.Of != "" {
@@ -205,7 +231,13 @@ func (a *app) printValidation(v *crossval.Validation) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	return a.printVerdict(report.Verdicts(v))
+	// The headline compares with baselines: the sentences that follow are about intervals.
+	return a.printVerdict(append(headlineLines(report.Summarize(v, spec, "")), report.Verdicts(v)[1:]...))
+}
+
+// headlineLines are the lines of a headline on a terminal.
+func headlineLines(h report.Headline) []string {
+	return slices.Concat([]string{"Can I trust it? " + string(h.Trust)}, h.Words, h.Advice)
 }
 
 // printVerdict prints sentences below a table.

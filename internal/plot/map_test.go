@@ -21,6 +21,11 @@ func TestMapSaysWhatIsOnIt(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
+	metres := furnished()
+	metres.Lengths = 2000
+	if svg := string(Map(metres).SVG()); !strings.Contains(svg, ">2000 km<") {
+		t.Error("the scale does not follow the unit")
+	}
 	bare := string(Map(MapData{X: []float64{0, 1}, Y: []float64{0, 1}, Values: []float64{0, 1}}).SVG())
 	if strings.Contains(bare, "km") {
 		t.Error("a scale without a unit")

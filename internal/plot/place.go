@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -65,16 +66,17 @@ func (v *view) drawLength(c draw.Canvas) {
 	if v.Length == "" {
 		return
 	}
-	length := roundBelow(float64(v.width) / 4 / v.perUnit)
+	perLength := v.perUnit / cmp.Or(v.Lengths, 1) // points
+	length := roundBelow(float64(v.width) / 4 / perLength)
 	right, y := v.left+v.width, vg.Length(12)
-	left := right - vg.Length(length*v.perUnit)
+	left := right - vg.Length(length*perLength)
 	for _, x := range []vg.Length{left, right} {
 		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1}, x, y-2.5, x, y+2.5)
 	}
 	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1}, left, y, right, y)
 	style := letters(lowText, ink, false)
 	style.YAlign, style.XAlign = text.YCenter, text.XRight
-	c.FillText(style, vg.Point{X: left - 5, Y: y}, strconv.FormatFloat(length, 'g', 3, 64)+" "+clean(v.Length))
+	c.FillText(style, vg.Point{X: left - 5, Y: y}, strconv.FormatFloat(length, 'f', -1, 64)+" "+clean(v.Length))
 }
 
 // roundBelow returns the largest number of the form 1, 2 or 5 times a power of ten that is
