@@ -73,7 +73,6 @@ func TestSwappedFiles(t *testing.T) {
 func TestEndsOfOtherFiles(t *testing.T) {
 	for name, c := range map[string]struct{ text, want, not string }{
 		"stop times": {rowsOf("trip_id,arrival_time,departure_time,stop_id,stop_sequence", "t%d,08:15:00,08:15:30,s%d,3", 20), "none have values in common; give a file of edges", "source\"] = "},
-		"shapes":     {rowsOf("WKT,highway,name", `"LINESTRING (%d 0,%d 1)",primary,some road`, 20), "column WKT holds shapes", "] = "},
 		"triples":    {rowsOf("kind,here,there", "road,p%d,p%d", 20), `Options.Columns["source"] = "here" and Options.Columns["target"] = "there"`, "kind\""},
 	} {
 		_, err := ReadGraph(t.Context(), Reader("f", strings.NewReader(c.text)), Options{Header: HeaderYes})
