@@ -114,9 +114,9 @@ type ClassValidation struct {
 	Reliability []ReliabilityBin        `json:"reliability"`
 }
 
-// ValidateClasses cross-validates the classifier that spec and method describe.
-// Kernel and hyperparameters are chosen again for every fold, from the other
-// folds. Scattered folds are stratified: all have about the same class
+// ValidateClasses cross-validates the classifier that spec and method describe. Its
+// hyperparameters are learned again for every fold, from the other folds, and with
+// Options.ChooseAgain the kernel is chosen again too. Scattered folds are stratified: all have about the same class
 // frequencies.
 func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfgp.Spec, method gp.ClassMethod, opts Options) (*ClassValidation, error) {
 	if err := l.Check(g.Len()); err != nil {
@@ -130,8 +130,25 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	if err != nil {
 		return nil, err
 	}
-	probabilities := func(train gp.Labels, method gp.ClassMethod, nodes []int, w *progress.Work) (*mat.Dense, error) {
-		c, err := t.ClassifyProgress(ctx, train, method, w)
+	type fitting func(context.Context, gp.Labels, *progress.Work) (*grfgp.Classification, error)
+	by := func(method gp.ClassMethod) fitting {
+		return func(ctx context.Context, train gp.Labels, w *progress.Work) (*grfgp.Classification, error) {
+			return t.ClassifyProgress(ctx, train, method, w)
+		}
+	}
+	fit := by(method)
+	if !opts.ChooseAgain {
+		whole := opts.Classifier
+		if whole == nil {
+			if whole, err = fit(ctx, l, opts.Progress.Part(1, 1)); err != nil {
+				return nil, err
+			}
+			opts.Progress = opts.Progress.Part(1, 0)
+		}
+		fit = whole.Refit
+	}
+	probabilities := func(fit fitting, train gp.Labels, nodes []int, w *progress.Work) (*mat.Dense, error) {
+		c, err := fit(ctx, train, w)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +161,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	inputs := &Inputs{Graph: g, Covariates: spec.Covariates}
 	predict := func(_ int, in, out []int, w *progress.Work) (r foldClasses, err error) {
 		train, test := selectLabels(l, in), selectLabels(l, out)
-		p, err := probabilities(train, method, test.Nodes, w.Part(0.9, 0.1))
+		p, err := probabilities(fit, train, test.Nodes, w.Part(0.9, 0.1))
 		if err != nil {
 			return r, err
 		}
@@ -152,7 +169,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 		for _, rule := range inputs.ClassBaselines() {
 			var p *mat.Dense
 			if rule == LabelSpreading {
-				p, err = probabilities(train, gp.Spreading, test.Nodes, w.Part(0.1, 0))
+				p, err = probabilities(by(gp.Spreading), train, test.Nodes, w.Part(0.1, 0))
 			} else {
 				p, err = rule.Classify(ctx, inputs, train, test.Nodes)
 			}

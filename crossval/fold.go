@@ -31,10 +31,20 @@ func Schemes() []Scheme { return []Scheme{Scattered, Neighbourhoods} }
 const DefaultFolds = 10
 
 // Options are the options of a cross-validation. The zero value means ten scattered
-// folds.
+// folds, and a kernel that is chosen once.
 type Options struct {
-	Folds    int            // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
-	Scheme   Scheme         // "" means Scattered
+	Folds  int    // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
+	Scheme Scheme // "" means Scattered
+	// ChooseAgain chooses the kernel anew in every fold. Otherwise it is chosen once, from all
+	// measurements or labels, and folds learn its hyperparameters again, which takes a fraction of the
+	// time. Which kernel is best hardly depends on a tenth of the data; its hyperparameters do.
+	ChooseAgain bool
+	// Model, unless nil, is fitted to all the measurements: Validate uses its kernel and does
+	// not fit it again.
+	Model *grfgp.Model
+	// Classifier is the same for ValidateClasses.
+	Classifier *grfgp.Classification
+
 	Progress *progress.Work // is told how far it is; nil: nobody is
 	Ranks    *ranks.Group   // that share the folds; nil: this process alone
 

@@ -101,9 +101,9 @@ type predictor interface {
 	NoiseSD() float64
 }
 
-// Validate cross-validates the model that spec describes. Kernel and
-// hyperparameters are chosen again for every fold, from the other folds. The mean
-// of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
+// Validate cross-validates the model that spec describes. Its hyperparameters are learned
+// again for every fold, from the other folds, and with Options.ChooseAgain the kernel is
+// chosen again too. The mean of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
 // (see grfgp.Place), which are held out one by one, and baselines of the graph are
 // those of the same period.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
@@ -115,12 +115,13 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	if err != nil {
 		return nil, err
 	}
-	t, err := grfgp.NewTrainer(g, spec)
+	fit, work, err := opts.fits(ctx, g, d, spec)
 	if err != nil {
 		return nil, err
 	}
+	opts.Progress = work
 	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
-		m, err := t.FitProgress(ctx, train, w.Part(0.9, 0.1))
+		m, err := fit(ctx, train, w.Part(0.9, 0.1))
 		if err != nil {
 			return nil, grfgp.Prediction{}, nil, err
 		}
@@ -142,6 +143,22 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 		return nil, fmt.Errorf("%w: all measurements are at one node; cross-validation needs two", gp.ErrData)
 	}
 	return v, nil
+}
+
+// fits returns how folds are fitted, and the work that is left for them.
+func (o Options) fits(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec) (func(context.Context, gp.Data, *progress.Work) (*grfgp.Model, error), *progress.Work, error) {
+	if o.Model != nil && !o.ChooseAgain {
+		return o.Model.Refit, o.Progress, nil
+	}
+	t, err := grfgp.NewTrainer(g, spec)
+	if err != nil || o.ChooseAgain {
+		return t.FitProgress, o.Progress, err
+	}
+	whole, err := t.FitProgress(ctx, d, o.Progress.Part(1, 1))
+	if err != nil {
+		return nil, nil, err
+	}
+	return whole.Refit, o.Progress.Part(1, 0), nil
 }
 
 // ValidateSnapshot cross-validates the model of a snapshot with fixed

@@ -94,13 +94,20 @@ func (f *fitFlags) flagsWith(cmd *cobra.Command, measurements func(*cobra.Comman
 
 // foldFlags are those of cross-validation.
 type foldFlags struct {
-	folds  int
-	scheme choice
+	folds       int
+	scheme      choice
+	chooseAgain bool
 }
 
 func (f *foldFlags) flags(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
 	f.scheme.flag(cmd, "leave-out", "nodes of a fold", string(crossval.Scattered), string(crossval.Neighbourhoods))
+	cmd.Flags().BoolVar(&f.chooseAgain, "choose-again", false, "choose the kernel again in every fold, not only its hyperparameters; takes several times as long")
+}
+
+// options returns the options of a cross-validation.
+func (f *foldFlags) options(folds int, scheme crossval.Scheme) crossval.Options {
+	return crossval.Options{Folds: folds, Scheme: scheme, ChooseAgain: f.chooseAgain}
 }
 
 // fileFlags are those of verbs that can keep the fitted model.

@@ -95,7 +95,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, axisName(spec, f.exposure, file)),
 			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
 		},
-		known: d.known, all: d, at: f.at, folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value),
+		known: d.known, all: d, at: f.at, folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value), chooseAgain: f.chooseAgain,
 	}
 	if r.folds == 1 {
 		r.folds = 0
@@ -143,6 +143,8 @@ type subject struct {
 	at     string     // time that is shown
 	folds  int        // 0: no validation
 	scheme crossval.Scheme
+
+	chooseAgain bool // the kernel in every fold
 }
 
 // run fits, predicts and validates.
@@ -182,7 +184,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.folds == 0 {
 		return nil
 	}
-	r.Validation, err = a.crossValidate(ctx, r.all, r.Spec, r.folds, r.scheme)
+	r.Validation, err = a.crossValidate(ctx, r.all, r.Spec, r.Model, crossval.Options{Folds: r.folds, Scheme: r.scheme, ChooseAgain: r.chooseAgain})
 	return err
 }
 
@@ -254,7 +256,7 @@ func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec)
 		return err
 	}
 	if f.folds > 0 {
-		if r.Validation, err = a.validateClasses(ctx, d, spec, r.Method, &f.foldFlags); err != nil {
+		if r.Validation, err = a.validateClasses(ctx, d, spec, r.Method, c, &f.foldFlags); err != nil {
 			return err
 		}
 	}

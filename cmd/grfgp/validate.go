@@ -27,8 +27,10 @@ func validateVerb(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate --edges FILE --measurements FILE | --labels FILE",
 		Short: "Cross-validate a model: error against baselines, coverage of intervals",
-		Long: `Validate cross-validates: it holds out one fold of the measurements at a time, fits
-to the others, and compares predictions with the held-out values. Scattered folds
+		Long: `Validate cross-validates: it holds out one fold of the measurements at a time, learns
+from the others, and compares predictions with the held-out values. The kernel is chosen once, from all
+measurements, and its hyperparameters are learned again for each fold; --choose-again chooses
+the kernel again too, which takes several times as long. Scattered folds
 measure the error at nodes between measured ones; neighbourhoods measure the error
 far from all measurements. The baselines are the overall mean, the nearest
 measured node, harmonic interpolation, a graph ridge (Laplacian-regularised least
@@ -91,15 +93,22 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if folds < 2 {
 		return dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate", d.measurements.Report.File)
 	}
-	v, err := a.crossValidate(ctx, d, d.known.spec(spec), folds, crossval.Scheme(f.scheme.value))
+	d.folds = folds
+	var whole *grfgp.Model // of all measurements
+	if !f.chooseAgain {
+		if whole, err = a.fit(ctx, d, d.known.spec(spec)); err != nil {
+			return err
+		}
+	}
+	v, err := a.crossValidate(ctx, d, d.known.spec(spec), whole, f.options(folds, crossval.Scheme(f.scheme.value)))
 	if err != nil {
 		return err
 	}
-	now, err := a.validateLatest(ctx, f, d, spec)
+	now, err := a.validateLatest(ctx, f, d, spec, whole)
 	if err != nil {
 		return err
 	}
-	effects, err := a.tellEffects(ctx, d, spec)
+	effects, err := a.tellEffects(ctx, d, spec, whole)
 	if err != nil {
 		return err
 	}
@@ -119,7 +128,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 
 // validateLatest holds out nodes in the latest period of a model over time: what is it
 // now, where nobody looked? The result is nil without time, or with one node measured.
-func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData, spec grfgp.Spec) (*crossval.Validation, error) {
+func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData, spec grfgp.Spec, whole *grfgp.Model) (*crossval.Validation, error) {
 	if d.time == nil || d.time.model == "" {
 		return nil, nil
 	}
@@ -128,22 +137,24 @@ func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData
 		a.talk.Say("  note: only one node is measured in the latest period, %s, so it is not validated by itself", d.time.names[d.latest()])
 		return nil, nil
 	}
-	return a.crossValidate(ctx, d, d.known.spec(spec), folds, crossval.LatestPeriod)
+	return a.crossValidate(ctx, d, d.known.spec(spec), whole, f.options(folds, crossval.LatestPeriod))
 }
 
-// crossValidate holds out folds of the measurements.
-func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
-	if d.folds == 0 { // else the fit has looked at it
-		if err := a.fits(ctx, "validating", d.net.Graph, d.time.spec(spec), grfgp.Job{Measurements: d.data.Len(), Folds: folds}); err != nil {
+// crossValidate holds out folds of the measurements. The model is fitted to all of them; with
+// opts.ChooseAgain it is not needed.
+func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, whole *grfgp.Model, opts crossval.Options) (*crossval.Validation, error) {
+	if d.folds == 0 || whole == nil { // else the fit has looked at it
+		if err := a.fits(ctx, "validating", d.net.Graph, d.time.spec(spec), grfgp.Job{Measurements: d.data.Len(), Folds: opts.Folds}); err != nil {
 			return nil, err
 		}
 	}
 	s := a.talk.Stage("validating")
-	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work(), Ranks: a.ranks})
+	opts.Model, opts.Progress, opts.Ranks = whole, s.Work(), a.ranks
+	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), opts)
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
-	s.Done("%d measurements in %d folds", len(v.HeldOut), folds)
+	s.Done("%d measurements in %d folds", len(v.HeldOut), opts.Folds)
 	return v, nil
 }
 
