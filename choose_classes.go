@@ -69,8 +69,8 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	return c, err
 }
 
-// relearnClasses fits the kernel of another classifier to labels, starting from its hyperparameters.
-func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Classification, work *progress.Work) (*Classification, error) {
+// relearnClasses fits the kernel of another classifier to labels, starting from its hyperparameters, which it may keep.
+func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Classification, keep bool, work *progress.Work) (*Classification, error) {
 	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Progress: work}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 	case t.opensClasses(opts.Method) && !slices.ContainsFunc(own.Counts(), func(n int) bool { return n > 1 }):
 		return t.assumeClasses(ctx, own, opts)
 	case opts.Method == gp.Dirichlet || opts.Method == gp.OneVsAll:
-		opts.Near, opts.Tol, opts.MaxIter = &like.choice.Fit, classFinalTol, classFinalIters
+		opts.Near, opts.Keep, opts.Tol, opts.MaxIter = &like.choice.Fit, keep, classFinalTol, classFinalIters
 	default:
 		opts.Starts = [][]float64{like.choice.Fit.Theta}
 	}

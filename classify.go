@@ -106,7 +106,15 @@ func (t *Trainer) ClassifyProgress(ctx context.Context, l gp.Labels, method gp.C
 // again, starting from those of c, and no other kernel is tried.
 func (c *Classification) Refit(ctx context.Context, l gp.Labels, w *progress.Work) (*Classification, error) {
 	return c.of.classify(ctx, l, w, func(own gp.Labels) (*Classification, error) {
-		return c.of.relearnClasses(ctx, own, c, w)
+		return c.of.relearnClasses(ctx, own, c, false, w)
+	})
+}
+
+// Condition is Refit with the hyperparameters of c, for the methods gp.Dirichlet and gp.OneVsAll:
+// probabilities are only calibrated again. For others it is Refit.
+func (c *Classification) Condition(ctx context.Context, l gp.Labels, w *progress.Work) (*Classification, error) {
+	return c.of.classify(ctx, l, w, func(own gp.Labels) (*Classification, error) {
+		return c.of.relearnClasses(ctx, own, c, true, w)
 	})
 }
 

@@ -140,6 +140,23 @@ func (t *Trainer) finish(ctx context.Context, m *Model, d, own gp.Data, w *progr
 	return nil
 }
 
+// Condition returns the model given other measurements, with the same kernel and hyperparameters.
+func (m *Model) Condition(ctx context.Context, d gp.Data) (*Model, error) {
+	own, err := m.spec.ownData(m.of.places(), d)
+	if err != nil {
+		return nil, err
+	}
+	other := *m
+	other.data = d.Clone()
+	if other.posterior, err = m.fitted.Condition(ctx, own); err != nil {
+		return nil, err
+	}
+	if d.NoiseVar != nil {
+		other.noiseSD = math.Sqrt(other.posterior.NoiseVar())
+	}
+	return &other, nil
+}
+
 // addAlternatives gives the model the uncertainty of its hyperparameters, if they are few
 // enough for the measurements, and says so.
 func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data, w *progress.Work) error {

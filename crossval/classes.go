@@ -105,6 +105,7 @@ type HeldOutLabel struct {
 
 // ClassValidation is the result of a cross-validation on labels.
 type ClassValidation struct {
+	Learned Learned        `json:"learned,omitempty"` // in every fold
 	Scheme  Scheme         `json:"scheme"`
 	Folds   int            `json:"folds"`
 	HeldOut []HeldOutLabel `json:"left"`
@@ -114,9 +115,8 @@ type ClassValidation struct {
 	Reliability []ReliabilityBin        `json:"reliability"`
 }
 
-// ValidateClasses cross-validates the classifier that spec and method describe. Its
-// hyperparameters are learned again for every fold, from the other folds, and with
-// Options.ChooseAgain the kernel is chosen again too. Scattered folds are stratified: all have about the same class
+// ValidateClasses cross-validates the classifier that spec and method describe; Options say
+// what is learned in every fold. Scattered folds are stratified: all have about the same class
 // frequencies.
 func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfgp.Spec, method gp.ClassMethod, opts Options) (*ClassValidation, error) {
 	if err := l.Check(g.Len()); err != nil {
@@ -130,31 +130,23 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	if err != nil {
 		return nil, err
 	}
-	type fitting func(context.Context, gp.Labels, *progress.Work) (*grfgp.Classification, error)
-	by := func(method gp.ClassMethod) fitting {
+	by := func(method gp.ClassMethod) classFitting {
 		return func(ctx context.Context, train gp.Labels, w *progress.Work) (*grfgp.Classification, error) {
 			return t.ClassifyProgress(ctx, train, method, w)
 		}
 	}
-	fit := by(method)
-	if !opts.ChooseAgain {
-		whole := opts.Classifier
-		if whole == nil {
-			if whole, err = fit(ctx, l, opts.Progress.Part(1, 1)); err != nil {
-				return nil, err
-			}
-			opts.Progress = opts.Progress.Part(1, 0)
-		}
-		fit = whole.Refit
+	fit, learned, err := opts.fittingClasses(ctx, l, by(method))
+	if err != nil {
+		return nil, err
 	}
-	probabilities := func(fit fitting, train gp.Labels, nodes []int, w *progress.Work) (*mat.Dense, error) {
+	probabilities := func(fit classFitting, train gp.Labels, nodes []int, w *progress.Work) (*mat.Dense, error) {
 		c, err := fit(ctx, train, w)
 		if err != nil {
 			return nil, err
 		}
 		return c.Probabilities(ctx, nodes)
 	}
-	v := &ClassValidation{Scheme: opts.Scheme, Folds: opts.Folds, Baselines: map[Baseline]ClassScore{}}
+	v := &ClassValidation{Learned: learned, Scheme: opts.Scheme, Folds: opts.Folds, Baselines: map[Baseline]ClassScore{}}
 	var class []int
 	var own []float64
 	rules := map[Baseline][]float64{}

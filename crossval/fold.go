@@ -35,15 +35,13 @@ const DefaultFolds = 10
 type Options struct {
 	Folds  int    // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
 	Scheme Scheme // "" means Scattered
-	// ChooseAgain chooses the kernel anew in every fold. Otherwise it is chosen once, from all
-	// measurements or labels, and folds learn its hyperparameters again, which takes a fraction of the
-	// time. Which kernel is best hardly depends on a tenth of the data; its hyperparameters do.
-	ChooseAgain bool
-	// Model, unless nil, is fitted to all the measurements: Validate uses its kernel and does
-	// not fit it again.
-	Model *grfgp.Model
-	// Classifier is the same for ValidateClasses.
-	Classifier *grfgp.Classification
+	// The kernel is chosen once, from all measurements or labels, and its hyperparameters are
+	// learned again for every fold, unless values are so many that this makes no difference. That takes
+	// a fraction of the time of choosing the kernel for every fold.
+	ChooseAgain bool                  // choose the kernel for every fold
+	Fixed       bool                  // never learn hyperparameters for a fold
+	Model       *grfgp.Model          // Validate: fitted to all measurements; nil: Validate fits it
+	Classifier  *grfgp.Classification // ValidateClasses: the same
 
 	Progress *progress.Work // is told how far it is; nil: nobody is
 	Ranks    *ranks.Group   // that share the folds; nil: this process alone

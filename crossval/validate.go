@@ -29,8 +29,9 @@ type Validation struct {
 	NLPD         float64              `json:"nlpd"`    // mean negative log predictive density; of counts, shares and yes-no values log probability
 	Coverage     Coverages            `json:"coverage"`
 	BaselineRMSE map[Baseline]float64 `json:"baseline_rmse"`
-	Values       gp.Values            `json:"values,omitempty"` // what is measured
-	Limits       *grfgp.Limits        `json:"limits,omitempty"` // of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed
+	Values       gp.Values            `json:"values,omitempty"`  // what is measured
+	Learned      Learned              `json:"learned,omitempty"` // in every fold
+	Limits       *grfgp.Limits        `json:"limits,omitempty"`  // of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed
 }
 
 // HeldOut is a held-out measurement and its prediction from the other folds. Of counts
@@ -101,9 +102,8 @@ type predictor interface {
 	NoiseSD() float64
 }
 
-// Validate cross-validates the model that spec describes. Its hyperparameters are learned
-// again for every fold, from the other folds, and with Options.ChooseAgain the kernel is
-// chosen again too. The mean of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
+// Validate cross-validates the model that spec describes; Options say what is learned in
+// every fold. The mean of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
 // (see grfgp.Place), which are held out one by one, and baselines of the graph are
 // those of the same period.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
@@ -115,11 +115,10 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	if err != nil {
 		return nil, err
 	}
-	fit, work, err := opts.fits(ctx, g, d, spec)
+	fit, learned, err := opts.fitting(ctx, g, d, spec)
 	if err != nil {
 		return nil, err
 	}
-	opts.Progress = work
 	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
 		m, err := fit(ctx, train, w.Part(0.9, 0.1))
 		if err != nil {
@@ -140,26 +139,14 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 		return nil, err
 	}
 	if len(v.HeldOut) == 0 {
-		return nil, fmt.Errorf("%w: all measurements are at one node; cross-validation needs two", gp.ErrData)
+		return nil, errOneNode
 	}
+	v.Learned = learned
 	return v, nil
 }
 
-// fits returns how folds are fitted, and the work that is left for them.
-func (o Options) fits(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec) (func(context.Context, gp.Data, *progress.Work) (*grfgp.Model, error), *progress.Work, error) {
-	if o.Model != nil && !o.ChooseAgain {
-		return o.Model.Refit, o.Progress, nil
-	}
-	t, err := grfgp.NewTrainer(g, spec)
-	if err != nil || o.ChooseAgain {
-		return t.FitProgress, o.Progress, err
-	}
-	whole, err := t.FitProgress(ctx, d, o.Progress.Part(1, 1))
-	if err != nil {
-		return nil, nil, err
-	}
-	return whole.Refit, o.Progress.Part(1, 0), nil
-}
+// errOneNode is the error of a validation without anything to hold out.
+var errOneNode = fmt.Errorf("%w: all measurements are at one node; cross-validation needs two", gp.ErrData)
 
 // ValidateSnapshot cross-validates the model of a snapshot with fixed
 // hyperparameters; seed determines the folds. It takes a fraction of the time of

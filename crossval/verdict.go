@@ -18,13 +18,24 @@ type ErrorVerdict struct {
 	BaselineRMSE float64
 	Gain         float64 // 1 − RMSE/BaselineRMSE
 	Better       bool    // by half a percent or more
+	Standing     Standing
 }
+
+// Standing compares a model with a baseline.
+type Standing int
+
+// Standings, by whether the errors differ by more than two standard errors.
+const (
+	Even   Standing = iota // no clear difference
+	Ahead                  // the error of the model is clearly smaller
+	Behind                 // the error of the baseline is clearly smaller
+)
 
 // CompareErrors compares root mean square errors at held-out measurements.
 func CompareErrors(rmse float64, baselines map[Baseline]float64) ErrorVerdict {
 	name := best(baselines, func(v float64) float64 { return v })
 	gain := 1 - rmse/baselines[name]
-	return ErrorVerdict{"", rmse, name, baselines[name], gain, gain >= 0.005} // false for NaN: both errors are 0
+	return ErrorVerdict{RMSE: rmse, Baseline: name, BaselineRMSE: baselines[name], Gain: gain, Better: gain >= 0.005} // false for NaN: both errors are 0
 }
 
 // best returns the baseline with the smallest score; of equals the simplest, and a
@@ -47,6 +58,12 @@ func (v ErrorVerdict) String() string {
 // JudgeError compares the error with those of baselines.
 func (v *Validation) JudgeError() ErrorVerdict {
 	verdict := CompareErrors(v.RMSE, v.BaselineRMSE)
+	switch difference := v.RMSE - verdict.BaselineRMSE; {
+	case difference < -2*v.RMSESE:
+		verdict.Standing = Ahead
+	case difference > 2*v.RMSESE:
+		verdict.Standing = Behind
+	}
 	switch v.Values {
 	case gp.Counts:
 		verdict.Of = "rates"

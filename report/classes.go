@@ -42,7 +42,13 @@ type Classes struct {
 }
 
 // Write draws the maps and figures and writes the page.
-func (r *Classes) Write(w io.Writer) error { return classPageTemplate.Execute(w, r.page()) }
+func (r *Classes) Write(w io.Writer) error {
+	p, err := r.page()
+	if err != nil {
+		return err
+	}
+	return classPageTemplate.Execute(w, p)
+}
 
 // ClassTable lists the classes and, in the order of the graph, the nodes.
 type ClassTable struct {
@@ -108,6 +114,7 @@ func Entropy(p []float64) float64 {
 // classPage is the data of the template.
 type classPage struct {
 	page
+	rows        rows
 	Tried       []grfgp.TriedClassKernel
 	Uncertain   []classNodeRow
 	Classes     []ClassCount
@@ -116,11 +123,13 @@ type classPage struct {
 }
 
 type classNodeRow struct {
+	Row                                                     int // in the data of the page
 	Node, Label, Class, Chance, Other, OtherChance, Entropy string
 }
 
 type classValidationPage struct {
 	Verdicts []string
+	Learned  crossval.Learned
 	Bars     figure
 	Plots    []figure
 	Doubtful []classNodeRow
@@ -130,20 +139,15 @@ type classValidationPage struct {
 const mostClasses = 20
 
 // page draws the report.
-func (r *Classes) page() *classPage {
+func (r *Classes) page() (*classPage, error) {
 	g := r.Network.Graph
-	p := &classPage{}
-	p.Title = r.Title
-	p.Subtitle = fmt.Sprintf("%s, %s, %s of %s", plural.Count(g.Len(), "nodes"), plural.Count(g.Edges(), "edges"), plural.Count(r.Data.Len(), "labels"), plural.Count(r.Data.Classes, "classes"))
+	p := &classPage{rows: newRows(g)}
+	p.Title, p.Mark = r.Title, "labelled"
+	p.Subtitle = fmt.Sprintf("%s, %s, %s of %s", count(g.Len(), "nodes"), count(g.Edges(), "edges"), count(r.Data.Len(), "labels"), count(r.Data.Classes, "classes"))
+	p.Verdict = newVerdictPage(SummarizeClasses(r.Validation))
 	if v := r.Validation; v != nil {
-		rule := v.BestBaseline()
-		p.Tiles = []tile{
-			{fmt.Sprintf("%.1f %%", 100*v.Accuracy), "of held-out labels predicted correctly"},
-			{fmt.Sprintf("%.1f %%", 100*v.Baselines[rule].Accuracy), "by the best baseline: " + string(rule)},
-			{fmt.Sprintf("%.3f", v.NLL), "mean negative log probability of the true class (NLL)"},
-			{fmt.Sprintf("%.3f", v.ECE), "mean distance of probabilities from observed frequencies (ECE)"},
-		}
-		p.Validation = r.validationPage()
+		p.Tiles = r.tiles(p.Verdict)
+		p.Validation = r.validationPage(p.rows)
 	}
 	p.input(r.Network, "labels", r.Labels.Report, r.Speller)
 	p.Graph.add("labelled", "%d of %d nodes (%.3g %%)", r.Data.Len(), g.Len(), 100*float64(r.Data.Len())/float64(g.Len()))
@@ -151,9 +155,11 @@ func (r *Classes) page() *classPage {
 		p.Graph.add("unlabelled", "components without a label: %v; probabilities there are the shares of the classes among the labels", without)
 	}
 	r.model(p)
-	r.maps(p)
+	if err := r.maps(p); err != nil {
+		return nil, err
+	}
 	for _, i := range r.MostUncertain() {
-		row := r.row(i)
+		row := r.row(p.rows, i)
 		row.Class, row.Chance, row.Other, row.OtherChance = r.two(r.Table.Nodes[i].Probabilities, -1)
 		row.Entropy = fmt.Sprintf("%.3f", r.Table.Nodes[i].Entropy)
 		p.Uncertain = append(p.Uncertain, row)
@@ -170,7 +176,27 @@ func (r *Classes) page() *classPage {
 		add("validation", "%d folds, %s", v.Folds, v.Scheme)
 	}
 	add("version", "%s", r.Program)
-	return p
+	p.Terms = classTerms
+	return p, nil
+}
+
+// tiles are the figures at the top: what decides the verdict comes first.
+func (r *Classes) tiles(verdict verdictPage) []tile {
+	v := r.Validation
+	best := v.BestBaseline()
+	own := tile{fmt.Sprintf("%.1f %%", 100*v.Accuracy), "of held-out labels predicted correctly", verdict.Tone}
+	rule := tile{fmt.Sprintf("%.1f %%", 100*v.Baselines[best].Accuracy), "by the best simple rule: " + ruleName(best), ""}
+	all := []tile{own, rule}
+	if verdict.Trust == Careful {
+		all = []tile{rule, own}
+	}
+	tone := "good"
+	if !crossval.JudgeCalibration(v.ECE, v.Reliability).Calibrated {
+		tone = "open"
+	}
+	return append(all,
+		tile{fmt.Sprintf("%.3f", v.NLL), "mean negative log probability of the true class (NLL)", ""},
+		tile{fmt.Sprintf("%.3f", v.ECE), "mean distance of probabilities from observed frequencies (ECE)", tone})
 }
 
 func (r *Classes) model(p *classPage) {
@@ -191,23 +217,59 @@ func (r *Classes) model(p *classPage) {
 	}
 }
 
-// maps draws the class of every node and how certain it is.
-func (r *Classes) maps(p *classPage) {
-	at, note := positions(r.Network, r.Spec.Seed)
-	p.MapNote = note
+// maps draws the class of every node and how certain it is, and collects the data of the page.
+func (r *Classes) maps(p *classPage) error {
+	at, err := placesOf(r.Network, r.Spec.Seed)
+	if err != nil {
+		return err
+	}
+	p.MapNotes = []string{at.note}
 	number := map[string]int{}
 	for c, name := range r.Labels.Classes {
 		number[name] = c
 	}
-	class, entropies := make([]float64, len(r.Table.Nodes)), make([]float64, len(r.Table.Nodes))
-	for i, n := range r.Table.Nodes {
-		class[i], entropies[i] = float64(number[n.Class]), n.Entropy
+	n := len(r.Table.Nodes)
+	class, values, probability, entropies := make([]int, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, node := range r.Table.Nodes {
+		class[i], probability[i], entropies[i] = number[node.Class], node.Probabilities[number[node.Class]], node.Entropy
+		values[i] = float64(class[i])
 	}
-	data := plot.MapData{X: at.X, Y: at.Y, Edges: edges(r.Network.Graph), Marked: r.Data.Nodes, Mark: "labelled"}
-	classes := data
-	classes.Title, classes.Values, classes.Classes = "Most probable class", class, r.Labels.Classes
-	data.Title, data.Unit, data.Values = "Entropy of the class", "nats", entropies
-	p.Maps = []figure{newFigure(plot.Map(classes)), newFigure(plot.Map(data))}
+	names := r.Labels.Classes
+	still := plot.MapData{X: at.X, Y: at.Y, Edges: edges(r.Network.Graph), Areas: at.areas, Marked: r.Data.Nodes, Mark: p.Mark}
+	classes := still
+	classes.Title, classes.Values, classes.Classes = "Most probable class", values, names
+	colours := plot.RobustRange(entropies)
+	still.Title, still.Unit, still.Values, still.Range, still.Ramp, still.Beside = "Entropy of the class", "nats", entropies, &colours, plot.Uncertainty, names
+	p.Maps = []figure{newFigure(plot.Map(classes)), newFigure(plot.Map(still))}
+
+	data := at.data(r.Network, p.rows)
+	data.Classes, data.Marked, data.Mark, data.File = names, p.rows.whole(r.Data.Nodes), p.Mark, "classes.csv"
+	data.Columns = []column{
+		p.rows.classes("class", "class", "class, given or most probable", class),
+		p.rows.column("probability", "probability", "its probability", "share", probability),
+		p.rows.column("entropy", "entropy", "entropy", "share", entropies),
+		p.rows.column("given", "given", "given by a label (1)", "whole", r.given()),
+	}
+	stops := plot.ClassColors()
+	if len(names) >= len(stops) {
+		data.Others = "others"
+	} else {
+		stops = append(stops[:len(names):len(names)], stops[len(stops)-1])
+	}
+	data.Maps = []mapScale{{Column: "class", Title: classes.Title, Stops: stops, Classes: true, Ends: []string{}}, newMapScale("entropy", still.Title, "nats", colours, plot.Uncertainty, numbers{2})}
+	p.Data, err = data.html()
+	return err
+}
+
+// given is 1 at nodes whose class a label gives, and NaN at others.
+func (r *Classes) given() []float64 {
+	all := make([]float64, len(r.Table.Nodes))
+	for i, n := range r.Table.Nodes {
+		if all[i] = math.NaN(); n.Given {
+			all[i] = 1
+		}
+	}
+	return all
 }
 
 // MostUncertain returns the ten nodes without a label that have the largest
@@ -223,9 +285,9 @@ func (r *Classes) MostUncertain() []int {
 	return nodes[:min(len(nodes), listed)]
 }
 
-func (r *Classes) row(i int) classNodeRow {
+func (r *Classes) row(of rows, i int) classNodeRow {
 	id, label := nodeName(r.Network, i)
-	return classNodeRow{Node: id, Label: label}
+	return classNodeRow{Row: of.of[i], Node: id, Label: label}
 }
 
 // two returns a class, the most probable unless one is given, and the most probable
@@ -246,9 +308,9 @@ func (r *Classes) two(p []float64, class int) (name, chance, other, otherChance 
 	return name, chance, other, otherChance
 }
 
-func (r *Classes) validationPage() *classValidationPage {
+func (r *Classes) validationPage(of rows) *classValidationPage {
 	v := r.Validation
-	p := &classValidationPage{Verdicts: ClassVerdicts(v)}
+	p := &classValidationPage{Verdicts: ClassVerdicts(v), Learned: v.Learned}
 	if all := v.Confusions(); len(all) > 0 {
 		names := r.Labels.Classes
 		p.Verdicts = append(p.Verdicts, fmt.Sprintf("The most frequent error: %q predicted as %q, %s.", names[all[0].Class], names[all[0].Predicted], plural.Count(all[0].Count, "times")))
@@ -271,7 +333,7 @@ func (r *Classes) validationPage() *classValidationPage {
 	chance := func(l crossval.HeldOutLabel) float64 { return l.Probabilities[l.Class] }
 	slices.SortStableFunc(left, func(a, b crossval.HeldOutLabel) int { return cmp.Compare(chance(a), chance(b)) })
 	for _, l := range left[:min(len(left), listed)] {
-		row := r.row(l.Node)
+		row := r.row(of, l.Node)
 		row.Class, row.Chance, row.Other, row.OtherChance = r.two(l.Probabilities, l.Class)
 		p.Doubtful = append(p.Doubtful, row)
 	}

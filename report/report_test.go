@@ -38,7 +38,7 @@ func TestVerdicts(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	for v, want := range map[float64]string{54.2: "54.20", -7.83: "−7.830", 0: "0.000", 1234: "1234", 12345678: "1.235e+07", 1e-20: "0.000"} {
+	for v, want := range map[float64]string{54.2: "54.20", -7.83: "−7.830", 0: "0", 1234: "1,234", 12345678: "12,345,678", 1e-20: "0", -2e9: "−2,000,000,000", 3e18: "3.000 × 10^18", 4e-8: "4.000 × 10^−8"} {
 		if got := short(v); got != want {
 			t.Errorf("%v is shown as %q, want %q", v, got, want)
 		}

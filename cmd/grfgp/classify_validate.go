@@ -73,7 +73,7 @@ func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec
 		return nil, err
 	}
 	s := a.talk.Stage("validating")
-	opts := f.options(folds, crossval.Scheme(f.scheme.value))
+	opts := f.options(folds)
 	opts.Classifier, opts.Progress, opts.Ranks = whole, s.Work(), a.ranks
 	v, err := crossval.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, opts)
 	if err != nil {

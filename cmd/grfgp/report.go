@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,7 @@ type reportFlags struct {
 	fitFlags
 	labelFlags
 	out, title, unit string
+	centre           string
 	foldFlags
 }
 
@@ -30,14 +33,18 @@ func reportVerb(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report --edges FILE --measurements FILE | --labels FILE [-o report.html]",
 		Short: "Write one HTML file with maps, validation and a summary of the input",
-		Long: `Report fits, predicts and cross-validates, and writes one self-contained HTML file:
-maps of the mean and the standard deviation, the most uncertain nodes, the largest
-residuals, the error against baselines and the coverage of intervals. With --labels
-it is about classes: maps of the most probable class and of its entropy, accuracy
-on held-out labels, reliability of the probabilities and the confusion matrix.
+		Long: `Report fits, predicts and cross-validates, and writes one self-contained HTML file
+that opens offline: whether the predictions can be trusted, in words; maps of the
+mean and the standard deviation to zoom and search; the highest, lowest and most
+uncertain nodes and the largest surprises; a table of all nodes to sort, filter and
+save; the error against baselines and the coverage of intervals. With --labels it
+is about classes: maps of the most probable class and of its entropy, accuracy on
+held-out labels, reliability of the probabilities and the confusion matrix.
 
-Nodes are drawn at the lat and lon or the x and y of --nodes or, without them, at
-positions computed from the edges.
+Nodes are drawn as their areas, if --nodes has any, else at its lat and lon or x
+and y or, without them, at positions computed from the edges. Values that are far
+out, by three interquartile ranges and among the two percent at that end, do not
+stretch the colours, and are named below the map.
 
 With --time the model is fitted to all periods and validated on all of them; maps,
 tables and measurements are those of one period, the latest or that of --at.`,
@@ -56,6 +63,7 @@ tables and measurements are those of one period, the latest or that of --at.`,
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")
 	flags.StringVar(&f.title, "title", "", "title of the report (default: name of the file of measurements or labels)")
 	flags.StringVar(&f.unit, "unit", "", "unit of the values, such as km/h")
+	flags.StringVar(&f.centre, "centre", "auto", "`value` from which the colours of predictions diverge; auto is 0 if at least a tenth of the predictions lie on either side of it, none is a plain scale")
 	f.foldFlags.flags(cmd, "number of folds, at most the number of measured nodes or labels; 0: no validation")
 	return cmd
 }
@@ -78,6 +86,10 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	if f.measurements == "" {
 		return usagef("no measurements and no labels: give --measurements FILE or --labels FILE")
 	}
+	centre, noCentre, err := readCentre(f.centre)
+	if err != nil {
+		return err
+	}
 	if err := f.checkAt(false); err != nil {
 		return err
 	}
@@ -94,11 +106,12 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 		Regression: report.Regression{
 			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, axisName(spec, f.exposure, file)),
 			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
+			Centre: centre, NoCentre: noCentre,
 		},
-		known: d.known, all: d, at: f.at, folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value), chooseAgain: f.chooseAgain,
+		known: d.known, all: d, at: f.at, validation: f.options(min(f.folds, d.measuredNodes())),
 	}
-	if r.folds == 1 {
-		r.folds = 0
+	if r.validation.Folds == 1 {
+		r.validation.Folds = 0
 		a.talk.Say("  note: only one node is measured, so there is no validation")
 	}
 	if err := a.run(ctx, r); err != nil {
@@ -138,13 +151,11 @@ func valueName(r *graphio.Report) string {
 // subject is a report with the settings of its validation.
 type subject struct {
 	report.Regression
-	known  *nodeFacts
-	all    *modelData // what the model is fitted to; nil: Data
-	at     string     // time that is shown
-	folds  int        // 0: no validation
-	scheme crossval.Scheme
+	known *nodeFacts
+	all   *modelData // what the model is fitted to; nil: Data
+	at    string     // time that is shown
 
-	chooseAgain bool // the kernel in every fold
+	validation crossval.Options // with no folds there is none
 }
 
 // run fits, predicts and validates.
@@ -152,7 +163,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.all == nil {
 		r.all = &modelData{net: r.Network, measurements: r.Measurements, data: r.Data, known: r.known}
 	}
-	r.all.folds = r.folds
+	r.all.folds = r.validation.Folds
 	if r.Model, err = a.fit(ctx, r.all, r.Spec); err != nil {
 		return err
 	}
@@ -181,11 +192,27 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.known != nil {
 		r.Known = r.known.sentences()
 	}
-	if r.folds == 0 {
+	if r.validation.Folds == 0 {
 		return nil
 	}
-	r.Validation, err = a.crossValidate(ctx, r.all, r.Spec, r.Model, crossval.Options{Folds: r.folds, Scheme: r.scheme, ChooseAgain: r.chooseAgain})
+	r.Validation, err = a.crossValidate(ctx, r.all, r.Spec, r.Model, r.validation)
 	return err
+}
+
+// readCentre reads the value from which colours diverge: nil for auto, and whether they do not at
+// all.
+func readCentre(text string) (centre *float64, none bool, err error) {
+	switch text {
+	case "auto":
+		return nil, false, nil
+	case "none":
+		return nil, true, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, false, usagef("--centre %s: give a number, auto or none", text)
+	}
+	return &v, false, nil
 }
 
 // writePage draws a report and writes it.

@@ -100,7 +100,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 			return err
 		}
 	}
-	v, err := a.crossValidate(ctx, d, d.known.spec(spec), whole, f.options(folds, crossval.Scheme(f.scheme.value)))
+	v, err := a.crossValidate(ctx, d, d.known.spec(spec), whole, f.options(folds))
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,9 @@ func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData
 		a.talk.Say("  note: only one node is measured in the latest period, %s, so it is not validated by itself", d.time.names[d.latest()])
 		return nil, nil
 	}
-	return a.crossValidate(ctx, d, d.known.spec(spec), whole, f.options(folds, crossval.LatestPeriod))
+	opts := f.options(folds)
+	opts.Scheme = crossval.LatestPeriod
+	return a.crossValidate(ctx, d, d.known.spec(spec), whole, opts)
 }
 
 // crossValidate holds out folds of the measurements. The model is fitted to all of them; with

@@ -61,7 +61,7 @@ func (v *view) shade(i int) int {
 
 func (v *view) color(k int) color.NRGBA {
 	if v.Classes == nil || k < 0 {
-		return shadeColor(k)
+		return v.ramp().shade(k)
 	}
 	if look := v.look(k); look != Plain {
 		return lookColors[look]

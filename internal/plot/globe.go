@@ -32,7 +32,7 @@ const (
 // meridian of Greenwich, and the opposite one.
 func Globe(g GlobeData) *Picture {
 	const gap = 10
-	v := &view{MapData: MapData{Unit: g.Unit}, colors: scaleOf(slices.Concat(g.Values, g.Like)), left: margin, bottom: footRoom, height: 2 * globeRadius}
+	v := &view{MapData: MapData{Unit: g.Unit}, colors: scaleOf(slices.Concat(g.Values, g.Like)), left: margin, bottom: footRoom, height: 2 * globeRadius, side: barRoom}
 	if g.Most != 0 && g.Most > v.colors.lo && g.Most < v.colors.hi {
 		v.colors.hi, v.clipped = g.Most, true
 	}
@@ -114,7 +114,7 @@ func (g GlobeData) image(h hemisphere, colors scale) image.Image {
 			if r > 1 {
 				continue
 			}
-			fill := shadeColor(colors.shade(g.at(h.point(x, y))))
+			fill := Values.shade(colors.shade(g.at(h.point(x, y))))
 			fill.A = uint8(255 * min(1, (1-r)*side/2)) // no steps at the rim
 			img.SetNRGBA(px, py, fill)
 		}

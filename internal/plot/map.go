@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -32,6 +33,10 @@ type MapData struct {
 	Length   string              // unit of X and Y, for a scale bar; "": none
 	Frame    *Frame              // area shown by another map; nil: none
 	Separate bool                // overlapping nodes are moved apart, if there are at most 1,000
+	Range    *Range              // of the colours; nil: from the least to the largest value
+	Ramp     Ramp                // nil: Values
+	Areas    [][]Outline         // of the nodes, in the units of X and Y, drawn in place of dots and edges; nil: none
+	Beside   []string            // classes of another map, which leaves the same room for its key; nil: none
 }
 
 // Frame is a named area of a map.
@@ -84,6 +89,7 @@ func Map(m MapData) *Picture {
 type view struct {
 	MapData
 	colors        scale
+	beneath       bool  // there are values below the colours
 	clipped       bool  // there are values above the colours
 	shown         []int // nodes that have a place
 	marked        map[int]bool
@@ -94,12 +100,16 @@ type view struct {
 	perUnit       float64   // points per unit of X and Y
 	x0, y0        float64   // where X and Y are at left and bottom
 	radius        vg.Length
-	everyEdge     int // 1: all are drawn; 0: none
+	side          vg.Length // to the right of the map, for colours or names
+	everyEdge     int       // 1: all are drawn; 0: none
 	note          string
 }
 
 func newView(m MapData) *view {
-	v := &view{MapData: m, colors: scaleOf(slices.Concat(m.Values, m.Like)), marked: set(m.Marked), diamond: set(m.Diamond), left: margin, bottom: footRoom}
+	v := &view{MapData: m, colors: scaleOf(slices.Concat(m.Values, m.Like)), marked: set(m.Marked), diamond: set(m.Diamond), left: margin, bottom: footRoom, side: barRoom}
+	if r := m.Range; r != nil {
+		v.colors, v.beneath, v.clipped = scale{r.Low, r.High}, r.Below > 0, r.Above > 0
+	}
 	xs, ys := scale{math.Inf(1), math.Inf(-1)}, scale{math.Inf(1), math.Inf(-1)}
 	for i, x := range m.X {
 		y := m.Y[i]
@@ -108,6 +118,13 @@ func newView(m MapData) *view {
 		}
 		v.shown = append(v.shown, i)
 		xs, ys = scale{min(xs.lo, x), max(xs.hi, x)}, scale{min(ys.lo, y), max(ys.hi, y)}
+		if v.hasArea(i) {
+			for _, part := range m.Areas[i] {
+				for k, x := range part.X {
+					xs, ys = scale{min(xs.lo, x), max(xs.hi, x)}, scale{min(ys.lo, part.Y[k]), max(ys.hi, part.Y[k])}
+				}
+			}
+		}
 	}
 	if len(v.shown) == 0 {
 		xs, ys = scale{0, 1}, scale{0, 1}
@@ -119,11 +136,12 @@ func newView(m MapData) *view {
 		longest = 1
 	}
 	w, h = max(w, longest/1000), max(h, longest/1000)
-	room, least := float64(mapWidth-barRoom-2*margin), 120.0
-	if m.Classes != nil {
-		room = float64(mapWidth - classRoom - 2*margin)
-		least = max(least, float64(classRow*min(len(m.Classes), MaxColors+1)+10))
+	least := 120.0
+	if names := max(len(m.Classes), len(m.Beside)); names > 0 {
+		v.side = classRoom
+		least = max(least, float64(classRow*min(names, MaxColors+1)+10))
 	}
+	room := float64(mapWidth - v.side - 2*margin)
 	v.radius = vg.Length(min(5, max(0.8, 0.25*math.Sqrt(room*min(room*h/w, mapTallest)/float64(1+len(v.shown))))))
 	inner := room - 2*float64(v.radius) - 4
 	v.perUnit = min(inner/w, (mapTallest-2*float64(v.radius)-4)/h)
@@ -155,7 +173,7 @@ func (v *view) thin() {
 		}
 	}
 	switch {
-	case edges == 0:
+	case edges == 0 || v.Areas != nil:
 	case len(v.shown) > MaxNodes:
 		v.say("%d nodes are drawn as dots; the %d edges are not drawn", len(v.shown), edges)
 	default:
@@ -181,24 +199,29 @@ func (v *view) at(i int) vg.Point {
 	if p, ok := v.moved[i]; ok {
 		return p
 	}
+	return v.point(v.X[i], v.Y[i])
+}
+
+func (v *view) point(x, y float64) vg.Point {
 	tenth := func(x float64) vg.Length { return vg.Length(math.Round(10*x) / 10) }
-	return vg.Point{
-		X: v.left + tenth((v.X[i]-v.x0)*v.perUnit),
-		Y: v.bottom + tenth((v.Y[i]-v.y0)*v.perUnit),
-	}
+	return vg.Point{X: v.left + tenth((x-v.x0)*v.perUnit), Y: v.bottom + tenth((y-v.y0)*v.perUnit)}
 }
 
 func (v *view) drawGraph(c draw.Canvas) {
-	if len(v.shown) > MaxNodes {
+	if len(v.shown) > MaxNodes && v.Areas == nil {
 		v.drawDots(c)
 		return
 	}
 	v.drawEdges(c)
+	v.drawAreas(c)
 	// One path per colour: a fraction of the size of a path per node.
 	var plain, circled, diamonds [shades + 1]vg.Path
 	for _, i := range v.shown {
 		k := v.shade(i)
 		switch {
+		case v.hasArea(i) && v.marked[i]: // a point within it
+			circled[k+1] = circle(circled[k+1], v.at(i), 1)
+		case v.hasArea(i):
 		case v.diamond[i]:
 			diamonds[k+1] = diamond(diamonds[k+1], v.at(i), v.markRadius())
 		case v.marked[i]:
@@ -308,17 +331,22 @@ func (v *view) drawDots(c draw.Canvas) {
 // drawBar draws the colour bar.
 func (v *view) drawBar(c draw.Canvas) {
 	const wide = 12
-	left := c.Max.X - barRoom + 8
+	left := c.Max.X - v.side + 8
 	height := min(v.height-20, 260)
 	bottom := v.bottom + (v.height-height)/2
 	for k := range shades {
 		// Up to the top each: no gaps shine through.
 		low := bottom + height*vg.Length(k)/shades
-		c.FillPolygon(shadeColor(k), []vg.Point{{X: left, Y: low}, {X: left + wide, Y: low}, {X: left + wide, Y: bottom + height}, {X: left, Y: bottom + height}})
+		c.FillPolygon(v.ramp().shade(k), []vg.Point{{X: left, Y: low}, {X: left + wide, Y: low}, {X: left + wide, Y: bottom + height}, {X: left, Y: bottom + height}})
 	}
 	style := letters(lowText, ink, false)
 	style.YAlign = text.YCenter
 	ticks := (roundTicks{}).Ticks(v.colors.lo, v.colors.hi)
+	if v.beneath { // the bottom says that there is more
+		near := v.colors.lo + 0.08*(v.colors.hi-v.colors.lo)
+		ticks = slices.DeleteFunc(ticks, func(t gonum.Tick) bool { return t.Value < near })
+		ticks = append(ticks, gonum.Tick{Value: v.colors.lo, Label: "≤ " + strings.Replace(strconv.FormatFloat(v.colors.lo, 'g', 3, 64), "-", "−", 1)})
+	}
 	if v.clipped { // the top says that there is more
 		near := v.colors.hi - 0.08*(v.colors.hi-v.colors.lo)
 		ticks = slices.DeleteFunc(ticks, func(t gonum.Tick) bool { return t.Value > near })
@@ -338,6 +366,14 @@ func (v *view) drawBar(c draw.Canvas) {
 		x := min(left, c.Max.X-margin-style.Width(unit))
 		c.FillText(style, vg.Point{X: x, Y: bottom + height + 10}, unit)
 	}
+}
+
+// ramp returns the colours of numbers.
+func (v *view) ramp() Ramp {
+	if v.Ramp != nil {
+		return v.Ramp
+	}
+	return Values
 }
 
 // drawMarkKey draws the legend of outlines below the map.

@@ -25,7 +25,7 @@ func Mesh(m MeshData) *Picture {
 	side := vg.Length(room) / vg.Length(max(1, m.Rows, m.Cols))
 	v := &view{
 		MapData: MapData{Unit: m.Unit}, colors: scaleOf(slices.Concat(m.Values, m.Like)),
-		left: margin, bottom: footRoom, height: side * vg.Length(m.Rows),
+		left: margin, bottom: footRoom, height: side * vg.Length(m.Rows), side: barRoom,
 	}
 	p := &Picture{title: clean(m.Title), width: margin + side*vg.Length(m.Cols) + barRoom, height: v.height + headRoom + footRoom}
 	corner := func(i int) vg.Point { // lower left
@@ -62,7 +62,7 @@ func (m MeshData) image(colors scale) image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, pixels*m.Cols, pixels*m.Rows))
 	for y := range pixels * m.Rows {
 		for x := range pixels * m.Cols {
-			img.SetNRGBA(x, y, shadeColor(colors.shade(m.Values[y/pixels*m.Cols+x/pixels])))
+			img.SetNRGBA(x, y, Values.shade(colors.shade(m.Values[y/pixels*m.Cols+x/pixels])))
 		}
 	}
 	return img

@@ -25,6 +25,9 @@ type Picture struct {
 	draw          func(draw.Canvas)
 }
 
+// Title returns the title.
+func (p *Picture) Title() string { return p.title }
+
 // Note states what the drawing omits, "" if nothing.
 func (p *Picture) Note() string { return p.note }
 

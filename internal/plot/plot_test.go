@@ -142,13 +142,13 @@ func TestScale(t *testing.T) {
 			t.Errorf("%v has shade %d, want %d", v, got, want)
 		}
 	}
-	if s.shade(math.NaN()) != -1 || shadeColor(-1) != faint {
+	if s.shade(math.NaN()) != -1 || Values.shade(-1) != faint {
 		t.Error("what is no number has a colour")
 	}
 	// Lighter all the way up, for eyes that see no hues.
 	before := -1.0
 	for k := range shades {
-		c := shadeColor(k)
+		c := Values.shade(k)
 		light := 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
 		if light <= before {
 			t.Fatalf("shade %d is no lighter than the one before", k)

@@ -20,6 +20,7 @@ import (
 var (
 	ink     = color.NRGBA{0x26, 0x2b, 0x33, 0xff}
 	soft    = color.NRGBA{0x6b, 0x72, 0x7d, 0xff} // second to ink
+	paper   = color.NRGBA{0xff, 0xff, 0xff, 0xff}
 	faint   = color.NRGBA{0xb9, 0xbe, 0xc6, 0xff}
 	band    = color.NRGBA{0xd9, 0xdd, 0xe3, 0xff}
 	accent  = color.NRGBA{0x2f, 0x5f, 0x8f, 0xff}
@@ -159,15 +160,4 @@ func (s scale) shade(v float64) int {
 	}
 	t := (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // halves: the range itself may overflow
 	return int(min(shades-1, max(0, t*shades)))
-}
-
-func shadeColor(k int) color.NRGBA {
-	if k < 0 {
-		return faint
-	}
-	t := float64(k) / (shades - 1) * float64(len(viridis)-1)
-	i := min(int(t), len(viridis)-2)
-	a, b, f := viridis[i], viridis[i+1], t-float64(i)
-	mix := func(x, y uint8) uint8 { return uint8(math.Round(float64(x) + f*(float64(y)-float64(x)))) }
-	return color.NRGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
 }

@@ -19,7 +19,7 @@ import (
 //go:embed report.html
 var reportText string
 
-var reportTemplate = htmlpage.New("reproduction", reportText)
+var reportTemplate = htmlpage.New("reproduction", reportText, "")
 
 // report is the data of the template.
 type report struct {

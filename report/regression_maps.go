@@ -1,0 +1,103 @@
+package report
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"math"
+
+	"grfgp/graphio"
+	"grfgp/internal/plot"
+)
+
+// imageElement is a picture as an image, which does not grow with the number of its parts.
+func imageElement(p *plot.Picture) template.HTML {
+	const dpi = 160
+	return template.HTML(fmt.Sprintf(`<img alt="%s" src="data:image/png;base64,%s">`, template.HTMLEscapeString(p.Title()), base64.StdEncoding.EncodeToString(p.PNG(dpi))))
+}
+
+// maps draws the still pictures and collects the data of the page.
+func (p *regressionPage) maps() (err error) {
+	r, g := p.r, p.r.Network.Graph
+	if p.places, err = placesOf(r.Network, r.Spec.Seed); err != nil {
+		return err
+	}
+	p.MapNotes = append(p.MapNotes, p.places.note)
+	data := p.places.data(r.Network, p.rows)
+	data.Decimals, data.Unit, data.Marked, data.Mark, data.File = p.numbers.decimals, r.Unit, p.rows.whole(r.Data.Nodes), "measured", "predictions.csv"
+	data.Columns = []column{p.rows.column("mean", "mean", "predicted mean", "number", r.Prediction.Mean), p.rows.column("sd", "sd", "standard deviation", "number", r.Prediction.SD)}
+	data.Columns = append(data.Columns, p.intervals.columns(p.rows)...)
+	data.Columns = append(data.Columns, p.rows.column("measured", "measured", "measured", "number", p.value))
+	draw := func(title, column string, values []float64, colours plot.Range, ramp plot.Ramp) {
+		p.Maps = append(p.Maps, newFigure(plot.Map(plot.MapData{
+			Title: title, Unit: r.Quantity, X: p.places.X, Y: p.places.Y, Edges: edges(g), Areas: p.places.areas,
+			Values: values, Range: &colours, Ramp: ramp, Marked: r.Data.Nodes, Mark: "measured",
+		})))
+		data.Maps = append(data.Maps, newMapScale(column, title, r.Quantity, colours, ramp, p.numbers))
+	}
+	of, ramp := plot.RobustRange(r.Prediction.Mean, r.Truth), plot.Values
+	if centre, diverging := r.centre(); diverging {
+		of, ramp = of.Around(centre), plot.Diverging
+		p.MapNotes = append(p.MapNotes, fmt.Sprintf("Colours diverge from %s.", p.numbers.text(centre)))
+	}
+	draw("Predicted mean", "mean", r.Prediction.Mean, of, ramp)
+	if r.Truth != nil {
+		data.Columns = append(data.Columns, p.rows.column("truth", "truth", "truth", "number", r.Truth))
+		draw("Truth", "truth", r.Truth, of, ramp)
+	}
+	draw("Standard deviation", "sd", r.Prediction.SD, plot.RobustRange(r.Prediction.SD), plot.Uncertainty)
+	if surprise := r.surprises(); surprise != nil {
+		data.Columns = append(data.Columns, p.rows.column("surprise", "surprise", "measured minus its held-out prediction, in standard deviations", "tenth", surprise))
+	}
+	p.Data, err = data.html()
+	return err
+}
+
+// centre returns the value from which colours diverge, if they do. Rates, probabilities and
+// transformed values have no negative values.
+func (r *Regression) centre() (v float64, diverging bool) {
+	switch {
+	case r.NoCentre:
+		return 0, false
+	case r.Centre != nil:
+		return *r.Centre, true
+	}
+	return 0, plot.BothSigns(r.Prediction.Mean)
+}
+
+// surprises returns how many standard deviations the measurement of a node is from its held-out
+// prediction, the farthest of several; NaN without any, nil without validation or over time.
+func (r *Regression) surprises() []float64 {
+	if r.Validation == nil || r.Time != "" {
+		return nil
+	}
+	all := make([]float64, r.Network.Graph.Len())
+	for i := range all {
+		all[i] = math.NaN()
+	}
+	for _, h := range r.Validation.HeldOut {
+		if d := (h.Value - h.Mean) / h.SD; !(math.Abs(d) <= math.Abs(all[h.Node])) {
+			all[h.Node] = d
+		}
+	}
+	return all
+}
+
+// data returns what the script needs of the network.
+func (p *places) data(net *graphio.Network, r rows) *embedded {
+	g := net.Graph
+	e := &embedded{
+		X: r.floats(p.X), Y: r.floats(p.Y), Kilometres: p.kilometres, Edges: r.edgeBytes(g), Shapes: r.shapeBytes(p), Grid: max(1, p.grid),
+		IDs: make([]string, g.Len()),
+	}
+	for k, i := range r.order {
+		e.IDs[k] = g.IDs().At(i)
+	}
+	if net.Nodes != nil && net.Nodes.Name != nil {
+		e.Labels = make([]string, g.Len())
+		for k, i := range r.order {
+			e.Labels[k] = net.Nodes.Name[i]
+		}
+	}
+	return e
+}
