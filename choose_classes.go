@@ -69,6 +69,39 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	return c, err
 }
 
+// relearnClasses fits the kernel of another classifier to labels, starting from its hyperparameters, which it may keep.
+func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Classification, keep bool, work *progress.Work) (*Classification, error) {
+	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Progress: work}
+	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
+		return nil, err
+	}
+	switch {
+	case opts.Method == gp.Spreading:
+		return t.spread(ctx, own, opts.Method)
+	case t.opensClasses(opts.Method) && !slices.ContainsFunc(own.Counts(), func(n int) bool { return n > 1 }):
+		return t.assumeClasses(ctx, own, opts)
+	case opts.Method == gp.Dirichlet || opts.Method == gp.OneVsAll:
+		opts.Near, opts.Keep, opts.Tol, opts.MaxIter = &like.choice.Fit, keep, classFinalTol, classFinalIters
+	default:
+		opts.Starts = [][]float64{like.choice.Fit.Theta}
+	}
+	work.Step("fitting " + like.chosen.String())
+	made, err := t.classKernel(ctx, like.chosen, like.choice.Method)
+	if err != nil {
+		return nil, err
+	}
+	c := &Classification{of: t, choice: like.choice}
+	c.choice.Why, c.choice.Spreading = nil, 0
+	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, made, own, opts); err != nil {
+		return nil, err
+	}
+	if err := t.average(ctx, own, opts.Method, c); err != nil {
+		return nil, err
+	}
+	c.fill(like.chosen)
+	return c, nil
+}
+
 // opensClasses reports whether the Spec leaves it open how nodes are alike.
 func (t *Trainer) opensClasses(method gp.ClassMethod) bool {
 	return t.spec.Family == "" && t.spec.Custom == nil && t.spec.Terms == nil && (method == gp.Dirichlet || method == gp.OneVsAll)
@@ -125,7 +158,7 @@ func (t *Trainer) average(ctx context.Context, own gp.Labels, method gp.ClassMet
 	if own.Len() > classAverage || !t.opensClasses(method) {
 		return nil
 	}
-	s, err := t.spread(ctx, own, gp.Spreading, nil)
+	s, err := t.spread(ctx, own, gp.Spreading)
 	if err != nil {
 		return err
 	}
@@ -466,7 +499,7 @@ func (c *Classification) choose(chosen candidate) {
 
 // fill records the chosen kernel.
 func (c *Classification) fill(chosen candidate) {
-	c.spec = c.of.spec.filled(chosen, c.choice.Method)
+	c.chosen, c.spec = chosen, c.of.spec.filled(chosen, c.choice.Method)
 	c.choice.Family, c.choice.Scales, c.choice.Hops, c.choice.Terms = chosen.name, c.spec.Scales, c.spec.Hops, c.spec.Terms
 }
 
@@ -475,7 +508,7 @@ func (c *Classification) fill(chosen candidate) {
 var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
 
 // spread is label spreading with the α that has the highest leave-one-out score.
-func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod, _ *progress.Work) (*Classification, error) {
+func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
 	matern := Spec{Family: "matern", Nu: 1}.families(0)[0]
 	k, err := t.kernel(ctx, candidate{family: matern, terms: graphTerm}, "series")
 	if err != nil {

@@ -21,6 +21,7 @@ type Classification struct {
 	of         *Trainer
 	classifier gp.Classifier
 	spec       Spec // with the choices filled in
+	chosen     candidate
 	choice     ClassChoice
 
 	order []int     // order[k] is the row, as given, of the classifier's label k
@@ -93,16 +94,38 @@ func (t *Trainer) ClassifyProgress(ctx context.Context, l gp.Labels, method gp.C
 	if t.spec.Variance == "natural" {
 		return nil, fmt.Errorf("%w: classification always uses unit variance; leave the variance empty", ErrSpec)
 	}
+	return t.classify(ctx, l, w, func(own gp.Labels) (*Classification, error) {
+		if method == gp.Spreading {
+			return t.spread(ctx, own, method)
+		}
+		return t.learnClasses(ctx, own, method, w)
+	})
+}
+
+// Refit fits the kernel of c to other labels on the same graph: its hyperparameters are learned
+// again, starting from those of c, and no other kernel is tried.
+func (c *Classification) Refit(ctx context.Context, l gp.Labels, w *progress.Work) (*Classification, error) {
+	return c.of.classify(ctx, l, w, func(own gp.Labels) (*Classification, error) {
+		return c.of.relearnClasses(ctx, own, c, false, w)
+	})
+}
+
+// Condition is Refit with the hyperparameters of c, for the methods gp.Dirichlet and gp.OneVsAll:
+// probabilities are only calibrated again. For others it is Refit.
+func (c *Classification) Condition(ctx context.Context, l gp.Labels, w *progress.Work) (*Classification, error) {
+	return c.of.classify(ctx, l, w, func(own gp.Labels) (*Classification, error) {
+		return c.of.relearnClasses(ctx, own, c, true, w)
+	})
+}
+
+// classify fits a classifier by learn, which gets sorted labels.
+func (t *Trainer) classify(ctx context.Context, l gp.Labels, w *progress.Work, learn func(own gp.Labels) (*Classification, error)) (*Classification, error) {
 	if err := l.Check(t.graph.Len()); err != nil {
 		return nil, err
 	}
 	order := labelOrder(l)
 	own := selectLabels(l, order)
-	learn := t.learnClasses
-	if method == gp.Spreading {
-		learn = t.spread
-	}
-	c, err := learn(ctx, own, method, w)
+	c, err := learn(own)
 	if err != nil {
 		return nil, err
 	}

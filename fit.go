@@ -93,21 +93,51 @@ func (t *Trainer) FitProgress(ctx context.Context, d gp.Data, w *progress.Work) 
 	if err != nil {
 		return nil, err
 	}
+	return m, t.finish(ctx, m, d, own, w, then, last)
+}
+
+// Refit fits the kernel of m to other measurements on the same graph: its hyperparameters are
+// learned again, starting from those of m, and no other kernel is tried. That takes a
+// fraction of the time of Fit; cross-validation refits the model of all measurements to each fold.
+func (m *Model) Refit(ctx context.Context, d gp.Data, w *progress.Work) (*Model, error) {
+	t := m.of
+	own, err := t.spec.ownData(t.places(), d)
+	if err != nil {
+		return nil, err
+	}
+	_, then, last := fitCosts(own.Len())
+	learn := w.Part(finalCost(own.Len()), then+last)
+	learn.Step("fitting " + m.spec.chosen().String())
+	other := &Model{of: t, spec: m.spec, choice: m.choice}
+	other.choice.Why = slices.Clone(m.choice.Why)
+	bounds := gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true, Progress: learn}
+	if other.fitted, other.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), bounds); err != nil {
+		return nil, err
+	}
+	return other, t.finish(ctx, other, d, own, w, then, last)
+}
+
+// refitEpochs are the steps of Adam of an iterative Refit, which starts near its end.
+const refitEpochs = 12
+
+// finish adds the uncertainty of hyperparameters to a trained model and conditions it on the
+// measurements d, own on the model's scale. The costs are those of the two steps.
+func (t *Trainer) finish(ctx context.Context, m *Model, d, own gp.Data, w *progress.Work, then, last float64) (err error) {
 	beside := w.Part(then, last)
 	beside.Step("computing the uncertainty of hyperparameters")
 	if err := t.addAlternatives(ctx, m, own, beside); err != nil {
-		return nil, err
+		return err
 	}
 	w.Part(1, 0).Step("conditioning on the measurements")
 	m.data, m.noiseSD = d.Clone(), m.fitted.NoiseSD()
 	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
-		return nil, err
+		return err
 	}
 	if d.NoiseVar != nil {
 		m.noiseSD = math.Sqrt(m.posterior.NoiseVar())
 	}
 	w.Done()
-	return m, nil
+	return nil
 }
 
 // Condition returns the model given other measurements, with the same kernel and hyperparameters.
@@ -147,7 +177,7 @@ func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data, w 
 }
 
 // retrain learns the hyperparameters of a chosen kernel, starting from theta, with
-// From, MaxIter and Tol of the bounds, and tells bounds.Progress.
+// From, MaxIter, Tol, Epochs and ColdStart of the bounds, and tells bounds.Progress.
 func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport, error) {
 	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
@@ -158,6 +188,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 		return nil, gp.FitReport{}, err
 	}
 	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{theta}, bounds.From, bounds.MaxIter, bounds.Tol, bounds.Progress
+	opts.Epochs, opts.ColdStart = bounds.Epochs, bounds.ColdStart
 	if t.spec.Times != nil {
 		return t.retrainOverTime(ctx, k, own, opts)
 	}

@@ -10,14 +10,14 @@ import (
 
 // Memory is an estimate of the memory that a Job takes, beyond the graph, the covariates
 // and the program itself. 'grfgp bench memory' compares it with the peak of whole runs.
-// Its figure of time is rough: it tells minutes from days.
 type Memory struct {
 	Bytes   int64   // at the peak
 	Method  string  // representation of the kernel, as in Spec.Method
 	Hops    int     // longest walk on the graph; 0 unless Method is grf or lowrank
 	Entries float64 // of a row of features, on average; 0 unless Method is grf or lowrank
 	Least   int64   // the same with features of one hop and one scale: the least that a model of this graph takes
-	Seconds float64 // of one processor, for what does not depend on measurements: walks, projections, eigenvectors
+	Seconds float64 // of one processor, for what does not depend on measurements: walks, projections, eigenvectors; it tells minutes from days
+	Work    float64 // processor seconds of the whole job, on a machine as in docs/performance.md, mostly within a factor of two; see On
 }
 
 // Job is what is computed with a model, as far as its memory depends on it.
@@ -102,6 +102,7 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 			return Memory{}, err
 		}
 	}
+	m.Work = e.work(method) + m.Seconds
 	m.Bytes = all.peak()
 	m.Least = min(m.Bytes, least.peak())
 	return m, nil

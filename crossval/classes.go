@@ -105,6 +105,7 @@ type HeldOutLabel struct {
 
 // ClassValidation is the result of a cross-validation on labels.
 type ClassValidation struct {
+	Learned Learned        `json:"learned,omitempty"` // in every fold
 	Scheme  Scheme         `json:"scheme"`
 	Folds   int            `json:"folds"`
 	HeldOut []HeldOutLabel `json:"left"`
@@ -114,9 +115,8 @@ type ClassValidation struct {
 	Reliability []ReliabilityBin        `json:"reliability"`
 }
 
-// ValidateClasses cross-validates the classifier that spec and method describe.
-// Kernel and hyperparameters are chosen again for every fold, from the other
-// folds. Scattered folds are stratified: all have about the same class
+// ValidateClasses cross-validates the classifier that spec and method describe; Options say
+// what is learned in every fold. Scattered folds are stratified: all have about the same class
 // frequencies.
 func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfgp.Spec, method gp.ClassMethod, opts Options) (*ClassValidation, error) {
 	if err := l.Check(g.Len()); err != nil {
@@ -130,21 +130,30 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	if err != nil {
 		return nil, err
 	}
-	probabilities := func(train gp.Labels, method gp.ClassMethod, nodes []int, w *progress.Work) (*mat.Dense, error) {
-		c, err := t.ClassifyProgress(ctx, train, method, w)
+	by := func(method gp.ClassMethod) classFitting {
+		return func(ctx context.Context, train gp.Labels, w *progress.Work) (*grfgp.Classification, error) {
+			return t.ClassifyProgress(ctx, train, method, w)
+		}
+	}
+	fit, learned, err := opts.fittingClasses(ctx, l, by(method))
+	if err != nil {
+		return nil, err
+	}
+	probabilities := func(fit classFitting, train gp.Labels, nodes []int, w *progress.Work) (*mat.Dense, error) {
+		c, err := fit(ctx, train, w)
 		if err != nil {
 			return nil, err
 		}
 		return c.Probabilities(ctx, nodes)
 	}
-	v := &ClassValidation{Scheme: opts.Scheme, Folds: opts.Folds, Baselines: map[Baseline]ClassScore{}}
+	v := &ClassValidation{Learned: learned, Scheme: opts.Scheme, Folds: opts.Folds, Baselines: map[Baseline]ClassScore{}}
 	var class []int
 	var own []float64
 	rules := map[Baseline][]float64{}
 	inputs := &Inputs{Graph: g, Covariates: spec.Covariates}
 	predict := func(_ int, in, out []int, w *progress.Work) (r foldClasses, err error) {
 		train, test := selectLabels(l, in), selectLabels(l, out)
-		p, err := probabilities(train, method, test.Nodes, w.Part(0.9, 0.1))
+		p, err := probabilities(fit, train, test.Nodes, w.Part(0.9, 0.1))
 		if err != nil {
 			return r, err
 		}
@@ -152,7 +161,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 		for _, rule := range inputs.ClassBaselines() {
 			var p *mat.Dense
 			if rule == LabelSpreading {
-				p, err = probabilities(train, gp.Spreading, test.Nodes, w.Part(0.1, 0))
+				p, err = probabilities(by(gp.Spreading), train, test.Nodes, w.Part(0.1, 0))
 			} else {
 				p, err = rule.Classify(ctx, inputs, train, test.Nodes)
 			}

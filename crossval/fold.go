@@ -31,10 +31,18 @@ func Schemes() []Scheme { return []Scheme{Scattered, Neighbourhoods} }
 const DefaultFolds = 10
 
 // Options are the options of a cross-validation. The zero value means ten scattered
-// folds.
+// folds, and a kernel that is chosen once.
 type Options struct {
-	Folds    int            // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
-	Scheme   Scheme         // "" means Scattered
+	Folds  int    // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
+	Scheme Scheme // "" means Scattered
+	// The kernel is chosen once, from all measurements or labels, and its hyperparameters are
+	// learned again for every fold, unless values are so many that this makes no difference. That takes
+	// a fraction of the time of choosing the kernel for every fold.
+	ChooseAgain bool                  // choose the kernel for every fold
+	Fixed       bool                  // never learn hyperparameters for a fold
+	Model       *grfgp.Model          // Validate: fitted to all measurements; nil: Validate fits it
+	Classifier  *grfgp.Classification // ValidateClasses: the same
+
 	Progress *progress.Work // is told how far it is; nil: nobody is
 	Ranks    *ranks.Group   // that share the folds; nil: this process alone
 

@@ -29,9 +29,9 @@ type Validation struct {
 	NLPD         float64              `json:"nlpd"`    // mean negative log predictive density; of counts, shares and yes-no values log probability
 	Coverage     Coverages            `json:"coverage"`
 	BaselineRMSE map[Baseline]float64 `json:"baseline_rmse"`
-	Values       gp.Values            `json:"values,omitempty"` // what is measured
-	Fixed        bool                 `json:"fixed,omitempty"`  // hyperparameters are those of a fit to all folds
-	Limits       *grfgp.Limits        `json:"limits,omitempty"` // of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed
+	Values       gp.Values            `json:"values,omitempty"`  // what is measured
+	Learned      Learned              `json:"learned,omitempty"` // in every fold
+	Limits       *grfgp.Limits        `json:"limits,omitempty"`  // of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed
 }
 
 // HeldOut is a held-out measurement and its prediction from the other folds. Of counts
@@ -102,9 +102,8 @@ type predictor interface {
 	NoiseSD() float64
 }
 
-// Validate cross-validates the model that spec describes. Kernel and
-// hyperparameters are chosen again for every fold, from the other folds. The mean
-// of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
+// Validate cross-validates the model that spec describes; Options say what is learned in
+// every fold. The mean of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
 // (see grfgp.Place), which are held out one by one, and baselines of the graph are
 // those of the same period.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
@@ -116,12 +115,12 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	if err != nil {
 		return nil, err
 	}
-	t, err := grfgp.NewTrainer(g, spec)
+	fit, learned, err := opts.fitting(ctx, g, d, spec)
 	if err != nil {
 		return nil, err
 	}
 	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
-		m, err := t.FitProgress(ctx, train, w.Part(0.9, 0.1))
+		m, err := fit(ctx, train, w.Part(0.9, 0.1))
 		if err != nil {
 			return nil, grfgp.Prediction{}, nil, err
 		}
@@ -142,34 +141,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	if len(v.HeldOut) == 0 {
 		return nil, errOneNode
 	}
-	return v, nil
-}
-
-// ValidateFitted cross-validates a model with its kernel and hyperparameters held fixed: folds are
-// only conditioned anew. It takes a fraction of the time of Validate and is slightly optimistic,
-// because the model was fitted to all folds.
-func ValidateFitted(ctx context.Context, g *graph.Graph, m *grfgp.Model, opts Options) (*Validation, error) {
-	d, spec := m.Data(), m.Spec()
-	opts.times = spec.Times
-	opts, err := opts.complete(d.Nodes)
-	if err != nil {
-		return nil, err
-	}
-	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(f int, train, test gp.Data, _ *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
-		c, err := m.Condition(ctx, train)
-		if err != nil {
-			return nil, grfgp.Prediction{}, nil, err
-		}
-		p, err := c.Predict(ctx, test.Nodes)
-		return c, p, nil, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(v.HeldOut) == 0 {
-		return nil, errOneNode
-	}
-	v.Fixed = true
+	v.Learned = learned
 	return v, nil
 }
 

@@ -37,7 +37,6 @@ type Classes struct {
 	Choice     grfgp.ClassChoice
 	Table      *ClassTable
 	Validation *crossval.ClassValidation // nil: none
-	Fixed      bool                      // the kernel of the validation was chosen from all labels
 	Program    string                    // name and version of the program that made the report
 	Speller    graphio.Speller           // of options in notes on files; zero: as in Go
 }
@@ -130,7 +129,7 @@ type classNodeRow struct {
 
 type classValidationPage struct {
 	Verdicts []string
-	Fixed    bool
+	Learned  crossval.Learned
 	Bars     figure
 	Plots    []figure
 	Doubtful []classNodeRow
@@ -312,7 +311,7 @@ func (r *Classes) two(p []float64, class int) (name, chance, other, otherChance 
 
 func (r *Classes) validationPage(of rows) *classValidationPage {
 	v := r.Validation
-	p := &classValidationPage{Verdicts: ClassVerdicts(v), Fixed: r.Fixed}
+	p := &classValidationPage{Verdicts: ClassVerdicts(v), Learned: v.Learned}
 	if all := v.Confusions(); len(all) > 0 {
 		names := r.Labels.Classes
 		p.Verdicts = append(p.Verdicts, fmt.Sprintf("The most frequent error: %q predicted as %q, %s.", names[all[0].Class], names[all[0].Predicted], plural.Count(all[0].Count, "times")))

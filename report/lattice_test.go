@@ -51,7 +51,7 @@ func lattice(t *testing.T) *report.Regression {
 	if r.Prediction, err = r.Model.Predict(ctx, g.Nodes()); err != nil {
 		t.Fatal(err)
 	}
-	if r.Validation, err = crossval.ValidateFitted(ctx, g, r.Model, crossval.Options{Folds: 4}); err != nil {
+	if r.Validation, err = crossval.Validate(ctx, g, r.Model.Data(), r.Model.Spec(), crossval.Options{Folds: 4, Model: r.Model, Fixed: true}); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -71,7 +71,7 @@ type nodeRow struct {
 
 type validationPage struct {
 	Verdicts  []string
-	Fixed     bool
+	Learned   crossval.Learned
 	Bars      figure
 	Plots     []figure
 	Coverage  facts
@@ -316,7 +316,7 @@ func nodeName(net *graphio.Network, i int) (id, label string) {
 
 func (p *regressionPage) validation() *validationPage {
 	v := p.r.Validation
-	all := &validationPage{Verdicts: Verdicts(v), Fixed: v.Fixed}
+	all := &validationPage{Verdicts: Verdicts(v), Learned: v.Learned}
 	bars := []plot.Bar{{Name: "this model", Value: v.RMSE, SE: v.RMSESE}}
 	for _, name := range crossval.InOrder(v.BaselineRMSE) {
 		bars = append(bars, plot.Bar{Name: string(name), Value: v.BaselineRMSE[name]})

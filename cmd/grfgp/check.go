@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"grfgp"
+	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/plural"
@@ -36,8 +39,8 @@ func checkVerb(a *app) *cobra.Command {
 		Short: "Check input files: columns, dropped lines, the graph, and the cost of a run",
 		Long: `Check reads the files as all commands do and reports the result: the role of each
 column and why, what became of each line, the size and components of the graph,
-components without a measurement, and the cost of random-walk features. It fits no
-model. With --ranks it prints how that many processes would share the features: nodes,
+components without a measurement, and the time and memory that predict and validate
+would take (without measurements: random-walk features). It fits no model. With --ranks it prints how that many processes would share the features: nodes,
 memory, nodes of others that each needs (its rim), and bytes that it exchanges in a product of
 the kernel matrix and a vector.
 
@@ -72,7 +75,8 @@ type checkAnswer struct {
 	Measurements *graphio.Report          `json:"measurements,omitempty"`
 	Graph        report.GraphFacts        `json:"graph"`
 	Measured     *report.MeasurementFacts `json:"measured,omitempty"`
-	Features     costFacts                `json:"features"`
+	Features     *costFacts               `json:"features,omitempty"` // without measurements, and with --ranks
+	Runs         []runCost                `json:"runs,omitempty"`     // with measurements
 	Ranks        *partition.Plan          `json:"ranks,omitempty"`
 }
 
@@ -87,11 +91,35 @@ type costFacts struct {
 	Fits      bool    `json:"fits"` // into 80 % of the free memory
 }
 
+// runCost is what a command takes with everything automatic.
+type runCost struct {
+	Command string  `json:"command"`
+	Seconds float64 `json:"seconds"` // on the processors in use, mostly within a factor of two
+	Bytes   int64   `json:"bytes"`   // at the peak, beside the graph
+	Method  string  `json:"method"`  // representation of the kernel
+}
+
+// runCosts estimates what predict and validate take.
+func (a *app) runCosts(ctx context.Context, g *graph.Graph, measurements int) (all []runCost, err error) {
+	for _, c := range []struct {
+		command string
+		folds   int
+	}{{"predict", 0}, {"validate", min(crossval.DefaultFolds, measurements)}} {
+		need, err := grfgp.EstimateMemory(ctx, g, grfgp.Spec{Seed: a.seed}, grfgp.Job{Measurements: measurements, Places: g.Len(), Folds: c.folds})
+		if err != nil {
+			return nil, fitError(ctx, err)
+		}
+		all = append(all, runCost{c.command, need.On(runtime.GOMAXPROCS(0)), need.Bytes, need.Method})
+	}
+	return all, nil
+}
+
 func (a *app) check(ctx context.Context, f *checkFlags) error {
 	if err := f.pointsOf(a, f.measurements); err != nil {
 		return err
 	}
 	answer := checkAnswer{Version: 1}
+	measured := 0
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
 		if f.measurements == "" {
 			return nil
@@ -99,6 +127,7 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 		m, err := f.readMeasurements(ctx, a, net.Graph, f.of("measurements", opts))
 		if err == nil {
 			answer.Measurements, answer.Measured = m.Report, report.DescribeMeasurements(net.Graph, m)
+			measured = len(m.Values)
 		}
 		return err
 	})
@@ -112,11 +141,19 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 		answer.Nodes = net.Nodes.Report
 	}
 	answer.Graph = report.DescribeGraph(net.Graph)
-	opts, cost, err := a.cost(ctx, net.Graph)
-	if err != nil {
-		return err
+	if measured > 0 {
+		if answer.Runs, err = a.runCosts(ctx, net.Graph, measured); err != nil {
+			return err
+		}
 	}
-	answer.Features = cost
+	var opts walk.Options
+	if measured == 0 || f.ranks > 0 {
+		var cost costFacts
+		if opts, cost, err = a.cost(ctx, net.Graph); err != nil {
+			return err
+		}
+		answer.Features = &cost
+	}
 	if f.ranks > 0 {
 		s := a.talk.Stage("planning the ranks")
 		if answer.Ranks, err = partition.New(ctx, net.Graph, opts, f.ranks); err != nil {
@@ -186,8 +223,11 @@ func (a *app) printCheck(r *checkAnswer) error {
 		lines(r.Measured.Lines(g.Nodes))
 	}
 	text.WriteByte('\n')
-	c := r.Features
-	switch {
+	for _, c := range r.Runs {
+		line(c.Command, "%s and %s, everything automatic (method %s)", aboutTime(c.Seconds), size(c.Bytes), c.Method)
+	}
+	switch c := r.Features; {
+	case c == nil:
 	case !c.Fits:
 		line("features", "need %s, more than 80 %% of the free memory; see --memory, --walks and --rows of grfgp features", size(c.PeakBytes))
 	case c.Error == 0:
@@ -216,6 +256,14 @@ func printRanks(text io.Writer, p *partition.Plan) {
 		fmt.Fprintf(t, "%d\t%d\t%s\t%d\t%s\t%s\t\n", r, s.Len(), size(s.Bytes), s.Rim, share, size(s.Exchange))
 	}
 	_ = t.Flush() // the text does not fail
+}
+
+// aboutTime is roughly with a word for what is not exact.
+func aboutTime(seconds float64) string {
+	if seconds < 0.1 {
+		return roughly(seconds)
+	}
+	return "about " + roughly(seconds)
 }
 
 // roughly shows an estimated time.

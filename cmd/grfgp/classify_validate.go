@@ -18,14 +18,7 @@ func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.S
 		return err
 	}
 	spec = d.known.spec(spec)
-	if f.fast {
-		c, err := a.fitClasses(ctx, d, spec, f.classMethod())
-		if err != nil {
-			return err
-		}
-		spec = c.Spec()
-	}
-	v, err := a.validateClasses(ctx, d, spec, f.classMethod(), &f.foldFlags)
+	v, err := a.validateClasses(ctx, d, spec, f.classMethod(), nil, &f.foldFlags)
 	if err != nil {
 		return err
 	}
@@ -64,8 +57,8 @@ func newClassAnswer(d *classData, v *crossval.ClassValidation) *classAnswer {
 	return answer
 }
 
-// validateClasses cross-validates a classifier.
-func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod, f *foldFlags) (*crossval.ClassValidation, error) {
+// validateClasses cross-validates a classifier. Whole is fitted to all labels; nil: it is fitted here.
+func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod, whole *grfgp.Classification, f *foldFlags) (*crossval.ClassValidation, error) {
 	twice := 0
 	for _, n := range d.data.Counts() {
 		if n > 1 {
@@ -80,7 +73,9 @@ func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec
 		return nil, err
 	}
 	s := a.talk.Stage("validating")
-	v, err := crossval.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, crossval.Options{Folds: folds, Scheme: crossval.Scheme(f.scheme.value), Progress: s.Work(), Ranks: a.ranks})
+	opts := f.options(folds)
+	opts.Classifier, opts.Progress, opts.Ranks = whole, s.Work(), a.ranks
+	v, err := crossval.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, opts)
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

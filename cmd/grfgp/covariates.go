@@ -279,15 +279,17 @@ func (k *nodeFacts) sentences() []string {
 	return all
 }
 
-// tellEffects says what explains the values, in a verb that has fitted models to parts
-// of them only. It fits one more, if there are covariates.
-func (a *app) tellEffects(ctx context.Context, d *modelData, spec grfgp.Spec) (*effectFacts, error) {
+// tellEffects says what explains the values, if there are covariates, in a verb that has
+// fitted models to parts of them only: m is fitted to all, here if it is nil.
+func (a *app) tellEffects(ctx context.Context, d *modelData, spec grfgp.Spec, m *grfgp.Model) (*effectFacts, error) {
 	if d.known == nil {
 		return nil, nil
 	}
-	m, err := a.fit(ctx, d, d.known.spec(spec))
-	if err != nil {
-		return nil, err
+	if m == nil {
+		var err error
+		if m, err = a.fit(ctx, d, d.known.spec(spec)); err != nil {
+			return nil, err
+		}
 	}
 	return a.effects(ctx, m, m.Choice().Terms, valueName(d.valueReport()))
 }

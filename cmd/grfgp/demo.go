@@ -73,7 +73,7 @@ func newDemo(seed uint64) *subject {
 			// The series is exact here too, and takes three quarters of the time of dense.
 			Spec: grfgp.Spec{Seed: seed, Method: "series"}, Level: 0.95, Truth: c.Truth, Program: programName(),
 		},
-		folds: 10, scheme: crossval.Scattered,
+		validation: crossval.Options{Folds: 10},
 	}
 }
 

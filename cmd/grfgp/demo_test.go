@@ -13,7 +13,7 @@ import (
 // The city with a cheaper model than the verb's own, which takes seconds.
 func TestDemo(t *testing.T) {
 	r := newDemo(1)
-	r.folds, r.Spec.Family, r.Spec.Method, r.Spec.Hops, r.Spec.Rank = 2, "diffusion", "lowrank", 8, 300
+	r.validation.Folds, r.Spec.Family, r.Spec.Method, r.Spec.Hops, r.Spec.Rank = 2, "diffusion", "lowrank", 8, 300
 	out := filepath.Join(t.TempDir(), "demo.html")
 	var answer bytes.Buffer
 	a := &app{Streams: Streams{Out: &answer, Err: io.Discard}, talk: newTalk(io.Discard, true)}

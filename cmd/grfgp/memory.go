@@ -13,23 +13,27 @@ import (
 	"grfgp/graph"
 )
 
-// fits returns an error if a job would take more memory than there is, or than the user
-// allows. The graph is in memory already. What names the job, as in "predicting 400 nodes".
+// toldSeconds is the time from which a job says beforehand how long it takes.
+const toldSeconds = 2
+
+// fits says what a job takes, and returns an error if that is more memory than there is, or than
+// the user allows. The graph is in memory already. What names the job, as in "predicting 400 nodes".
 func (a *app) fits(ctx context.Context, what string, g *graph.Graph, spec grfgp.Spec, job grfgp.Job) error {
-	most, used := a.memory, usedMemory()
-	if most == 0 {
-		if most = size(0).most() / size(ranksHere()); most == 0 {
-			return nil
-		}
-	} else {
-		most -= min(most, used)
-	}
 	job.Ranks = a.ranks.Size()
 	need, err := grfgp.EstimateMemory(ctx, g, spec, job)
 	if err != nil {
 		return fitError(ctx, err)
 	}
-	if size(need.Bytes) <= most {
+	most, used := a.memory, usedMemory()
+	if most == 0 {
+		most = size(0).most() / size(ranksHere())
+	} else {
+		most -= min(most, used)
+	}
+	if most == 0 && a.memory == 0 || size(need.Bytes) <= most {
+		if seconds := need.On(runtime.GOMAXPROCS(0)); seconds >= toldSeconds && job.Searches == 0 {
+			a.talk.Say("%s takes about %s and %s", what, roughly(seconds), size(need.Bytes))
+		}
 		return nil
 	}
 	how := "method " + need.Method

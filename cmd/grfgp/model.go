@@ -94,15 +94,23 @@ func (f *fitFlags) flagsWith(cmd *cobra.Command, measurements func(*cobra.Comman
 
 // foldFlags are those of cross-validation.
 type foldFlags struct {
-	fast   bool // hyperparameters are those of a fit to all folds
-	folds  int
-	scheme choice
+	folds       int
+	scheme      choice
+	fast        bool
+	chooseAgain bool
 }
 
 func (f *foldFlags) flags(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
 	f.scheme.flag(cmd, "leave-out", "nodes of a fold", string(crossval.Scattered), string(crossval.Neighbourhoods))
-	cmd.Flags().BoolVar(&f.fast, "fast", false, "learn once, from all measurements, not anew for each fold: much faster, errors slightly too small (labels: the kernel is chosen once)")
+	cmd.Flags().BoolVar(&f.fast, "fast", false, "learn hyperparameters once, from all measurements or labels, and not again for each fold: faster, and errors are slightly too small")
+	cmd.Flags().BoolVar(&f.chooseAgain, "choose-again", false, "choose the kernel again for each fold, too: takes several times as long")
+	cmd.MarkFlagsMutuallyExclusive("fast", "choose-again")
+}
+
+// options returns the options of a cross-validation.
+func (f *foldFlags) options(folds int) crossval.Options {
+	return crossval.Options{Folds: folds, Scheme: crossval.Scheme(f.scheme.value), Fixed: f.fast, ChooseAgain: f.chooseAgain}
 }
 
 // fileFlags are those of verbs that can keep the fitted model.

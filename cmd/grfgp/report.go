@@ -108,10 +108,10 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
 			Centre: centre, NoCentre: noCentre,
 		},
-		fast: f.fast, known: d.known, all: d, at: f.at, folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value),
+		known: d.known, all: d, at: f.at, validation: f.options(min(f.folds, d.measuredNodes())),
 	}
-	if r.folds == 1 {
-		r.folds = 0
+	if r.validation.Folds == 1 {
+		r.validation.Folds = 0
 		a.talk.Say("  note: only one node is measured, so there is no validation")
 	}
 	if err := a.run(ctx, r); err != nil {
@@ -151,12 +151,11 @@ func valueName(r *graphio.Report) string {
 // subject is a report with the settings of its validation.
 type subject struct {
 	report.Regression
-	known  *nodeFacts
-	all    *modelData // what the model is fitted to; nil: Data
-	at     string     // time that is shown
-	folds  int        // 0: no validation
-	fast   bool       // validate with the hyperparameters of the model
-	scheme crossval.Scheme
+	known *nodeFacts
+	all   *modelData // what the model is fitted to; nil: Data
+	at    string     // time that is shown
+
+	validation crossval.Options // with no folds there is none
 }
 
 // run fits, predicts and validates.
@@ -164,7 +163,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.all == nil {
 		r.all = &modelData{net: r.Network, measurements: r.Measurements, data: r.Data, known: r.known}
 	}
-	r.all.folds = r.folds
+	r.all.folds = r.validation.Folds
 	if r.Model, err = a.fit(ctx, r.all, r.Spec); err != nil {
 		return err
 	}
@@ -193,14 +192,10 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.known != nil {
 		r.Known = r.known.sentences()
 	}
-	if r.folds == 0 {
+	if r.validation.Folds == 0 {
 		return nil
 	}
-	if r.fast {
-		r.Validation, err = a.validateFitted(ctx, r.all, r.Model, r.folds, r.scheme)
-		return err
-	}
-	r.Validation, err = a.crossValidate(ctx, r.all, r.Spec, r.folds, r.scheme)
+	r.Validation, err = a.crossValidate(ctx, r.all, r.Spec, r.Model, r.validation)
 	return err
 }
 
@@ -288,11 +283,7 @@ func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec)
 		return err
 	}
 	if f.folds > 0 {
-		if f.fast {
-			spec = c.Spec()
-		}
-		r.Fixed = f.fast
-		if r.Validation, err = a.validateClasses(ctx, d, spec, r.Method, &f.foldFlags); err != nil {
+		if r.Validation, err = a.validateClasses(ctx, d, spec, r.Method, c, &f.foldFlags); err != nil {
 			return err
 		}
 	}

@@ -154,7 +154,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	var effects *effectFacts
 	if err == nil {
 		data := &modelData{net: net, measurements: read, data: d, known: known}
-		if effects, err = a.tellEffects(ctx, data, spec); err != nil {
+		if effects, err = a.tellEffects(ctx, data, spec, nil); err != nil {
 			return err
 		}
 	}

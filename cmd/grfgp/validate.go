@@ -28,8 +28,10 @@ func validateVerb(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate --edges FILE --measurements FILE | --labels FILE",
 		Short: "Cross-validate a model: error against baselines, coverage of intervals",
-		Long: `Validate cross-validates: it holds out one fold of the measurements at a time, fits
-to the others, and compares predictions with the held-out values. Scattered folds
+		Long: `Validate cross-validates: it holds out one fold of the measurements at a time, learns
+from the others, and compares predictions with the held-out values. The kernel is chosen once, from all
+measurements, and its hyperparameters are learned again for each fold; --choose-again chooses
+the kernel again too, which takes several times as long. Scattered folds
 measure the error at nodes between measured ones; neighbourhoods measure the error
 far from all measurements. The baselines are the overall mean, the nearest
 measured node, harmonic interpolation, a graph ridge (Laplacian-regularised least
@@ -92,28 +94,22 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if folds < 2 {
 		return dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate", d.measurements.Report.File)
 	}
-	hold := func(folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
-		return a.crossValidate(ctx, d, d.known.spec(spec), folds, scheme)
-	}
-	if f.fast {
-		d.folds = folds
-		m, err := a.fit(ctx, d, d.known.spec(spec))
-		if err != nil {
+	d.folds = folds
+	var whole *grfgp.Model // of all measurements
+	if !f.chooseAgain {
+		if whole, err = a.fit(ctx, d, d.known.spec(spec)); err != nil {
 			return err
 		}
-		hold = func(folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
-			return a.validateFitted(ctx, d, m, folds, scheme)
-		}
 	}
-	v, err := hold(folds, crossval.Scheme(f.scheme.value))
+	v, err := a.crossValidate(ctx, d, d.known.spec(spec), whole, f.options(folds))
 	if err != nil {
 		return err
 	}
-	now, err := a.validateLatest(f, d, hold)
+	now, err := a.validateLatest(ctx, f, d, spec, whole)
 	if err != nil {
 		return err
 	}
-	effects, err := a.tellEffects(ctx, d, spec)
+	effects, err := a.tellEffects(ctx, d, spec, whole)
 	if err != nil {
 		return err
 	}
@@ -133,7 +129,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 
 // validateLatest holds out nodes in the latest period of a model over time: what is it
 // now, where nobody looked? The result is nil without time, or with one node measured.
-func (a *app) validateLatest(f *validateFlags, d *modelData, hold func(int, crossval.Scheme) (*crossval.Validation, error)) (*crossval.Validation, error) {
+func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData, spec grfgp.Spec, whole *grfgp.Model) (*crossval.Validation, error) {
 	if d.time == nil || d.time.model == "" {
 		return nil, nil
 	}
@@ -142,33 +138,26 @@ func (a *app) validateLatest(f *validateFlags, d *modelData, hold func(int, cros
 		a.talk.Say("  note: only one node is measured in the latest period, %s, so it is not validated by itself", d.time.names[d.latest()])
 		return nil, nil
 	}
-	return hold(folds, crossval.LatestPeriod)
+	opts := f.options(folds)
+	opts.Scheme = crossval.LatestPeriod
+	return a.crossValidate(ctx, d, d.known.spec(spec), whole, opts)
 }
 
-// validateFitted holds out folds of the measurements, with the hyperparameters of a model of all.
-func (a *app) validateFitted(ctx context.Context, d *modelData, m *grfgp.Model, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
-	s := a.talk.Stage("validating")
-	v, err := crossval.ValidateFitted(ctx, d.net.Graph, m, crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work(), Ranks: a.ranks})
-	if err != nil {
-		return nil, fitError(ctx, err)
-	}
-	s.Done("%d measurements in %d folds, with the hyperparameters of all", len(v.HeldOut), folds)
-	return v, nil
-}
-
-// crossValidate holds out folds of the measurements.
-func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
-	if d.folds == 0 { // else the fit has looked at it
-		if err := a.fits(ctx, "validating", d.net.Graph, d.time.spec(spec), grfgp.Job{Measurements: d.data.Len(), Folds: folds}); err != nil {
+// crossValidate holds out folds of the measurements. The model is fitted to all of them; with
+// opts.ChooseAgain it is not needed.
+func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, whole *grfgp.Model, opts crossval.Options) (*crossval.Validation, error) {
+	if d.folds == 0 || whole == nil { // else the fit has looked at it
+		if err := a.fits(ctx, "validating", d.net.Graph, d.time.spec(spec), grfgp.Job{Measurements: d.data.Len(), Folds: opts.Folds}); err != nil {
 			return nil, err
 		}
 	}
 	s := a.talk.Stage("validating")
-	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work(), Ranks: a.ranks})
+	opts.Model, opts.Progress, opts.Ranks = whole, s.Work(), a.ranks
+	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), opts)
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
-	s.Done("%d measurements in %d folds", len(v.HeldOut), folds)
+	s.Done("%d measurements in %d folds", len(v.HeldOut), opts.Folds)
 	return v, nil
 }
 
