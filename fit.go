@@ -26,6 +26,7 @@ type Model struct {
 	fitted    *gp.Model
 	noiseSD   float64
 	posterior *gp.Posterior
+	learned   int // number of measurements that the hyperparameters were learned from
 }
 
 // Choice is the kernel that a fit has chosen, with the reasons. Method, Scales,
@@ -65,6 +66,10 @@ func (m *Model) Spec() Spec { return m.spec.clone() }
 // Data returns a copy of the measurements that the model is conditioned on.
 func (m *Model) Data() gp.Data { return m.data.Clone() }
 
+// LearnedFrom returns the number of measurements, counting repeats, that the
+// hyperparameters were learned from. After Condition it may differ from that of Data.
+func (m *Model) LearnedFrom() int { return m.learned }
+
 // Fit chooses a kernel within the limits of spec, learns its hyperparameters and
 // conditions on the measurements. The graph should be in locality order, as the
 // readers of package graphio return it (see [graph.Graph.Ordered]): computations on
@@ -99,7 +104,7 @@ func (t *Trainer) FitProgress(ctx context.Context, d gp.Data, w *progress.Work) 
 		return nil, err
 	}
 	w.Part(1, 0).Step("conditioning on the measurements")
-	m.data, m.noiseSD = d.Clone(), m.fitted.NoiseSD()
+	m.data, m.noiseSD, m.learned = d.Clone(), m.fitted.NoiseSD(), d.Measurements()
 	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	Nodes     *NodeTable     // nodes of the graph, with or without edges; others may appear in the edges
 	Unordered bool           // leave nodes in the order of the file; WritePacked orders them as it writes
 
+	// For node tables.
+	Keep []string // names of columns whose cells are also kept as text, unchanged (NodeTable.Texts), or KeepAll
+
 	// For measurements and labels.
 	Unknown Unknown // what becomes of rows whose ids the graph does not have
 

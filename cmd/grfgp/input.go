@@ -23,7 +23,8 @@ type input struct {
 	weights   choice
 	parallel  choice
 	keepLoops bool
-	unordered bool // no flag: leave nodes in the order of the file
+	unordered bool     // no flag: leave nodes in the order of the file
+	keep      []string // columns of --nodes that results repeat
 	reading
 }
 
@@ -186,7 +187,7 @@ func (in *input) readNodes(ctx context.Context, a *app, opts graphio.Options) (*
 	var tables []*graphio.NodeTable
 	for _, path := range in.nodes {
 		s := a.talk.Stage("reading nodes")
-		opts.Progress = s.Update
+		opts.Progress, opts.Keep = s.Update, in.keep
 		table, err := graphio.ReadNodes(ctx, a.source(path), in.of("nodes", opts))
 		if err != nil {
 			return nil, err
