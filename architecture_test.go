@@ -20,6 +20,7 @@ var forbidden = map[string][]string{
 	"progress":  {"grfgp"},
 	"sparse":    {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graph":     {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"formats":   {"grfgp"},
 	"covariate": {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graphio":   {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"walk":      {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
@@ -46,7 +47,7 @@ var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "
 // Packages that may use the root package, files, a log, and the network.
 var (
 	mayUseRoot = []string{"crossval", "replay", "report", "cmd/grfgp", "internal/paper/experiment", "internal/paper/bench", "server", "study"}
-	mayUseOS   = []string{"internal/machine", "graphio", "internal/paper/dataset", "internal/paper/output", "store", "store/storetest", "cmd/grfgp", "internal/atomicfile", "internal/mmap", "internal/mutate", "internal/peer", "internal/load", "server/tokens"}
+	mayUseOS   = []string{"internal/machine", "formats", "graphio", "internal/paper/dataset", "internal/paper/output", "store", "store/storetest", "cmd/grfgp", "internal/atomicfile", "internal/mmap", "internal/mutate", "internal/peer", "internal/load", "server/tokens"}
 	mayLog     = []string{"cmd/grfgp", "server"}
 	mayUseHTTP = []string{"client", "internal/peer", "internal/load", "internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}
 )

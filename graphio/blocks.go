@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 
+	"grfgp/formats"
 	"grfgp/internal/parallel"
 )
 
@@ -21,9 +22,10 @@ const (
 type cutter struct {
 	in   *input
 	size int
-	rest []byte // read, but not yet part of a block
-	end  bool   // the stream has no more
-	line int64  // lines handed out so far
+	rest []byte         // read, but not yet part of a block
+	end  bool           // the stream has no more
+	line int64          // lines handed out so far
+	grid *formats.Table // its rows are handed out in place of lines; nil for text
 }
 
 func (in *input) cut(size int) *cutter {
@@ -80,6 +82,12 @@ func (c *cutter) peek(n int) ([]byte, error) {
 
 // next fills b with the next lines; io.EOF when there are none.
 func (c *cutter) next(b *block) error {
+	if c.grid != nil {
+		if !c.nextRows(b) {
+			return io.EOF
+		}
+		return nil
+	}
 	k, err := c.whole(c.size)
 	if err != nil {
 		return err
@@ -103,8 +111,9 @@ func (c *cutter) next(b *block) error {
 // takes the result in the order of the file.
 type block struct {
 	text   []byte
-	first  int64 // number of its first line
-	lines  int64 // as the cutter counted them
+	cells  [][]string // in place of text: rows of a table
+	first  int64      // number of its first line
+	lines  int64      // as the cutter counted them
 	ready  chan struct{}
 	broken *parallel.Panic // of its parser
 	tally
@@ -125,8 +134,9 @@ type tally struct {
 // badRow is a row that cannot be used.
 type badRow struct {
 	fault
-	at  int64 // line number
-	raw []byte
+	at    int64 // line number
+	raw   []byte
+	cells []string // of a row of a table; nil for text
 }
 
 // stream cuts the input into blocks, has workers parse them, and hands them to

@@ -45,7 +45,7 @@ type codedColumn struct {
 }
 
 // codedRoles are the columns that a node table may have, in their order.
-var codedRoles = []Role{RoleLabel, RoleGroup, RoleAllowed, RoleLat, RoleLon, RoleX, RoleY, RoleCost}
+var codedRoles = []Role{RoleLabel, RoleGroup, RoleShape, RoleAllowed, RoleLat, RoleLon, RoleX, RoleY, RoleCost}
 
 // Encode returns a network, without its report, as bytes. Decode returns the same
 // network, with weights equal to the last bit.
@@ -112,7 +112,7 @@ func (p *encoder) numbers(values []float64) {
 func (p *encoder) table(nodes *NodeTable, columns []Role, order []int) {
 	for _, role := range columns {
 		switch role {
-		case RoleLabel, RoleGroup:
+		case RoleLabel, RoleGroup, RoleShape:
 			column := *nodes.text(role)
 			p.texts(len(order), func(k int) []byte { return []byte(column[order[k]]) })
 		case RoleAllowed:
@@ -306,7 +306,7 @@ func (u *decoder) table(head codecHead, ids *graph.IDs) (*NodeTable, error) {
 
 func (u *decoder) column(to *NodeTable, role Role, n int) {
 	switch role {
-	case RoleLabel, RoleGroup:
+	case RoleLabel, RoleGroup, RoleShape:
 		*to.text(role) = u.texts(n)
 	case RoleAllowed:
 		to.Allowed = make([]bool, 0, n)
@@ -353,7 +353,7 @@ func (n *NodeTable) checkDecoded() error {
 	if n == nil {
 		return nil
 	}
-	for _, role := range codedRoles[3:] {
+	for _, role := range codedRoles[4:] {
 		for i, v := range *n.numbers(role) {
 			if math.IsInf(v, 0) || role == RoleCost && v < 0 {
 				return fmt.Errorf("node %q has %s %v", n.IDs.At(i), role, v)

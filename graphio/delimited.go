@@ -179,7 +179,11 @@ func readDelimited(ctx context.Context, in *input, opts Options) (*Network, erro
 	if err != nil {
 		return nil, err
 	}
-	r := s.report()
+	return readSheet(ctx, c, s, s.report(), opts)
+}
+
+// readSheet reads the edges of a table.
+func readSheet(ctx context.Context, c *cutter, s *sheet, r *Report, opts Options) (*Network, error) {
 	columns, err := s.chooseEdges(opts.Nodes.ids(), opts, r)
 	if err != nil {
 		return nil, err
@@ -204,8 +208,16 @@ func readDelimited(ctx context.Context, in *input, opts Options) (*Network, erro
 func (s *sheet) report() *Report {
 	r := &Report{
 		table: s.in.table, File: s.in.name, Format: formatDelimited, Compression: s.in.compression,
-		Delimiter: string(s.delim.delimiter()), Header: "none", Ledger: Ledger{Unit: "lines"},
+		Header: "none", Ledger: Ledger{Unit: "lines"},
 	}
+	if s.in.kind != nil {
+		r.Format, r.Delimiter, r.Header, r.Ledger.Unit = s.in.kind.Name, "", "", s.in.unit+"s"
+		if s.names != nil && !s.keyed {
+			r.Header = s.namesFrom
+		}
+		return r
+	}
+	r.Delimiter = string(s.delim.delimiter())
 	if s.columns == 1 {
 		r.Delimiter = "none: one column"
 	}
@@ -228,7 +240,9 @@ func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *R
 		if l.nodes == 0 {
 			names.rename(b.u, b.v, &b.ids)
 		}
-		if list.hint == 0 && c.in.compression == "" {
+		if list.hint == 0 && c.grid != nil {
+			list.hint = len(c.grid.Rows)
+		} else if list.hint == 0 && c.in.compression == "" {
 			// Assume that the rest of the file is as dense, with a margin of 2 %.
 			list.hint = 1 + int(1.02*float64(c.in.size)/float64(len(b.text))*float64(len(b.u)))
 		}

@@ -22,15 +22,15 @@ func (s *sheet) chooseEdges(known *graph.IDs, opts Options, r *Report) (edgeColu
 		return c, s.in.fail(CodeContent, "an edge needs two ends, but there is only one column",
 			do("name the delimiter", Setting{Option: OptionDelimiter}), do("give a file of edges"))
 	}
-	if dict := s.findCell(func(cell string) bool { return strings.HasPrefix(cell, "{'") || strings.HasPrefix(cell, `{"`) }); dict != "" {
+	if dict := s.findCell(func(cell string) bool { return strings.HasPrefix(cell, "{'") || strings.HasPrefix(cell, `{"`) }); dict != "" && s.fixed == 0 {
 		return c, s.in.fail(CodeFormat, "edges carry Python dictionaries ("+quote([]byte(dict))+")",
 			do("write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv"))
 	}
-	if s.looksLikeMatrix() && len(opts.Columns) == 0 {
+	if s.looksLikeMatrix() && !s.keyed && len(opts.Columns) == 0 {
 		return c, s.in.fail(CodeFormat, fmt.Sprintf("looks like a matrix of %d columns, not like edges", s.columns),
 			do("write one edge per line (source,target,weight)"), do("name the columns", nameColumn(RoleSource, "1"), nameColumn(RoleTarget, "2")))
 	}
-	if s.looksLikeLabelledMatrix(s.sample, 1) && len(opts.Columns) == 0 {
+	if s.fixed == 0 && s.looksLikeLabelledMatrix(s.sample, 1) && len(opts.Columns) == 0 {
 		return c, s.labelledMatrix()
 	}
 	why, err := s.chooseEnds(&c, known, opts)
@@ -92,6 +92,9 @@ func (s *sheet) findCell(is func(string) bool) string {
 // told returns an entry of the report.
 func (s *sheet) told(role Role, column int, why string) Column {
 	c := Column{Role: role, Number: column + 1, Why: why}
+	if s.keyed {
+		c.Number = 0 // attributes have names, not places
+	}
 	if column < len(s.names) {
 		c.Name = s.names[column]
 	}
@@ -112,6 +115,9 @@ const asTold = "as requested"
 // chooseEnds finds the two ends: as told, by name, by type, by known ids.
 func (s *sheet) chooseEnds(c *edgeColumns, known *graph.IDs, opts Options) (why [2]string, err error) {
 	fixed := [2]int{-1, -1}
+	if s.fixed == 2 {
+		fixed, why = [2]int{0, 1}, [2]string{s.defined(), s.defined()}
+	}
 	for k, role := range []Role{RoleSource, RoleTarget} {
 		if spec, ok := opts.Columns[role]; ok {
 			if fixed[k], err = s.column(role, spec); err != nil {

@@ -65,15 +65,16 @@ type Error struct {
 	Code     Code
 	Table    Table // kind of table that was read; "" if that does not matter
 	File     string
-	Line     int64 // from 1; 0 if the error is about the whole file
-	Column   int   // in characters from 1; 0 if the error is about the whole line
+	Line     int64  // from 1; 0 if the error is about the whole file
+	Column   int    // in characters from 1; 0 if the error is about the whole line
+	Unit     string // of Line in a file of another program, such as "feature" or "row"; "" for a line of text
 	What     string
 	Remedies []Remedy // alternatives
 	Columns  []string // of the file, as Options.Columns may name them; nil if they are not known
 	Err      error    // the cause, if it is another error
 }
 
-// Error returns "file:line:column: what; remedies". Options have the names of the
+// Error returns "file:line:column: what; remedies", or "file: row 12: what; remedies". Options have the names of the
 // fields of Options.
 func (e *Error) Error() string { return e.Text(Speller{}) }
 
@@ -82,7 +83,9 @@ func (e *Error) Error() string { return e.Text(Speller{}) }
 func (e *Error) Text(say Speller) string {
 	var b strings.Builder
 	b.WriteString(e.File)
-	if e.Line > 0 {
+	if e.Line > 0 && e.Unit != "" {
+		fmt.Fprintf(&b, ": %s %d", e.Unit, e.Line)
+	} else if e.Line > 0 {
 		fmt.Fprintf(&b, ":%d", e.Line)
 		if e.Column > 0 {
 			fmt.Fprintf(&b, ":%d", e.Column)
@@ -157,6 +160,7 @@ const (
 	OptionKeepLoops Option = "KeepLoops"
 	OptionRepeats   Option = "Repeats"
 	OptionTimes     Option = "Times"
+	OptionTable     Option = "Table"
 	OptionReader    Option = "Reader"
 )
 

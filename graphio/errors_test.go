@@ -57,7 +57,6 @@ func TestGraphErrors(t *testing.T) {
 		{"web page", "<!DOCTYPE html>\n<html>", Options{}, ErrData, "e: is a web page, not data; the download saved the page instead of the file: fetch the file itself"},
 		{"JSON", `{"nodes": []}`, Options{}, ErrData, "e: is JSON, which is not supported; write the edges as CSV, one per line: source,target,weight"},
 		{"Pajek", "*Vertices 2\n1 \"a\"\n", Options{}, ErrData, "e: is a Pajek file, which is not supported; save the graph as GraphML or as CSV"},
-		{"GML", "Creator \"x\"\ngraph\n[\n", Options{}, ErrData, "e: is GML, which is not supported; save the graph as GraphML or as CSV"},
 		{"old Mac", "0,1\r1,2\r", Options{}, ErrData, `e: its lines end in a carriage return alone, as on old Macs; convert it: tr '\r' '\n' < FILE > NEW`},
 		{"only comments", "# a\n\n% b\n", Options{}, ErrData, "e: it contains no edges, only comments and blank lines; name another file"},
 		{"only a header", "source,target\n", Options{}, ErrData, "e: it contains no edges, only a header; name another file, or build the edges from coordinates with NearestNeighbours"},

@@ -51,16 +51,20 @@ const (
 func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remedy) {
 	text := quote(bytes.TrimSpace(line[min(f.start, len(line)):min(f.end, len(line))]))
 	or := func(all ...Remedy) []Remedy { return all }
-	correct := or(do("correct the line"), skipRows)
+	unit, on := "line", "on line"
+	if l.unit != "" {
+		unit, on = l.unit, "in "+l.unit
+	}
+	correct := or(do("correct the "+unit), skipRows)
 	switch f.reason {
 	case tooFewFields:
 		return fmt.Sprintf("%s, but %d are expected", counted(f.count, "field"), l.columns),
-			or(do("complete the line"), skipRows)
+			or(do("complete the "+unit), skipRows)
 	case tooManyFields:
 		return fmt.Sprintf("%s, but %d are expected; the first extra field is %s", counted(f.count, "field"), l.columns, text),
 			or(do("put quotes around a field that holds the delimiter"), skipRows)
 	case repeatedHeader:
-		return fmt.Sprintf("repeats the header of line %d (were files concatenated?)", f.count), correct
+		return fmt.Sprintf("repeats the header of %s %d (were files concatenated?)", unit, f.count), correct
 	case openQuote:
 		return "a quoted field does not end on its line", or(do("close the quote; a field may not hold a line break"))
 	case strayQuote:
@@ -101,15 +105,15 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 	case outOfRange:
 		return fmt.Sprintf("%s %s is out of range", f.role, text), or(do("are lat and lon swapped? planar coordinates are called x and y"))
 	case repeatedNode:
-		return fmt.Sprintf("%s %s is already on line %d, with other values", f.role, text, f.count), correct
+		return fmt.Sprintf("%s %s is already %s %d, with other values", f.role, text, on, f.count), correct
 	case repeatedMeasurement:
-		return fmt.Sprintf("%s %s was already measured on line %d", f.role, text, f.count),
+		return fmt.Sprintf("%s %s was already measured %s %d", f.role, text, on, f.count),
 			or(do("keep all its measurements", Setting{Option: OptionRepeats, Value: string(RepeatsKeep)}), do("take the last one", Setting{Option: OptionRepeats, Value: string(RepeatsLast)}))
 	case otherExact:
-		return fmt.Sprintf("sd 0 means an exact value, but an earlier row gives node %s another exact value; the first row of the node is line %d", text, f.count),
+		return fmt.Sprintf("sd 0 means an exact value, but an earlier row gives node %s another exact value; the first row of the node is %s %d", text, unit, f.count),
 			or(do("correct the values or their sds"), skipRows)
 	case otherClass:
-		return fmt.Sprintf("%s %s, but the node has another class on line %d", f.role, text, f.count),
+		return fmt.Sprintf("%s %s, but the node has another class %s %d", f.role, text, on, f.count),
 			or(do("keep one of the two"), do("leave the later ones out", skipRows.Set...))
 	case missingCell:
 		return fmt.Sprintf("the %s is missing", f.role), or(do("fill it in"), skipRows)

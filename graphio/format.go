@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"grfgp/formats"
 	"grfgp/internal/compression"
 )
 
@@ -47,7 +48,11 @@ func (in *input) unpack() error {
 	if len(head) == 0 {
 		return in.fail(CodeContent, fmt.Sprintf("the %s stream is empty", in.compression), do("compress the file again"), otherFile)
 	}
-	if what, next := notText(head); what != "" {
+	if in.compression != "" {
+		in.path = ""
+	}
+	in.kind = formats.Detect(in.name, head)
+	if what, next := notText(head); what != "" && in.kind == nil {
 		return in.fail(CodeFormat, what, do(next))
 	}
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
@@ -155,8 +160,6 @@ func (in *input) format() (string, error) {
 		return "", in.fail(CodeFormat, "is JSON, which is not supported", do("write the edges as CSV, one per line: source,target,weight"))
 	case has("*vertices"), has("*network"), has("*arcs"), has("*edges"):
 		return "", in.fail(CodeFormat, "is a Pajek file, which is not supported", do("save the graph as GraphML or as CSV"))
-	case (has("graph") || has("creator ")) && (within("graph [") || within("graph\n[") || within("graph\r\n[")):
-		return "", in.fail(CodeFormat, "is GML, which is not supported", do("save the graph as GraphML or as CSV"))
 	case has("graph {"), has("digraph "), has("strict graph"), has("strict digraph"):
 		return "", in.fail(CodeFormat, "is a Graphviz file, which is not supported", do("save the graph as GraphML or as CSV"))
 	}

@@ -38,6 +38,9 @@ func ReadGraph(ctx context.Context, src Source, opts Options) (*Network, error) 
 		return nil, err
 	}
 	defer in.close()
+	if in.kind != nil {
+		return readForeign(ctx, in, opts)
+	}
 	format, err := in.format()
 	if err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func (s *sheet) hasHeader(first []string, rest [][]string, copies int, line int6
 			return rule.header, nil
 		}
 	}
-	what := fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.in.table.row())
+	what := fmt.Sprintf("%s (%s) may be a header or the first %s", s.in.place(line), quoteAll(first), s.in.table.row())
 	if clues.recurs {
 		what += ": its words are known column names, but one of them also occurs in a row"
 	}

@@ -97,7 +97,7 @@ func (n *NodeTable) file() string {
 func (n *NodeTable) sized(ids *graph.IDs) *NodeTable {
 	all := &NodeTable{IDs: ids, Report: n.Report, names: map[Role]string{}, Columns: picked(n.Columns, upTo(n.IDs.Len(), ids.Len())), Texts: resized(n.Texts, upTo(n.IDs.Len(), ids.Len())),
 		Name: slices.Clone(n.Name), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
-		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group)}
+		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group), Shapes: slices.Clone(n.Shapes)}
 	for role, name := range n.names {
 		all.names[role] = name
 	}
@@ -109,7 +109,7 @@ func (n *NodeTable) sized(ids *graph.IDs) *NodeTable {
 func (n *NodeTable) cell(i int, role Role) cell {
 	c := cell{role: role, number: math.NaN()}
 	switch role {
-	case RoleLabel, RoleGroup:
+	case RoleLabel, RoleGroup, RoleShape:
 		c.text = (*n.text(role))[i]
 	case RoleAllowed:
 		c.allowed = n.Allowed[i]

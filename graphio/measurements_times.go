@@ -61,11 +61,15 @@ func (m *measurementReader) otherTime(r reading, place int, line int64) {
 	if m.conflict != nil {
 		return
 	}
-	err := m.table.in.fail(CodeAmbiguous, fmt.Sprintf("node %s was measured before, on line %d, at another time (column %s)",
-		quote(m.ids.Bytes(r.node)), m.lines[place], list(m.table.sheet.namesOf(m.watched), "or")), m.timeRemedies()...)
+	on := fmt.Sprintf("on line %d", m.lines[place])
+	if m.table.in.unit != "" {
+		on = "in " + m.table.in.place(m.lines[place])
+	}
+	err := m.table.in.fail(CodeAmbiguous, fmt.Sprintf("node %s was measured before, %s, at another time (column %s)",
+		quote(m.ids.Bytes(r.node)), on, list(m.table.sheet.namesOf(m.watched), "or")), m.timeRemedies()...)
 	var file *Error
 	if errors.As(err, &file) {
-		file.Line = line
+		file.Line, file.Unit = line, m.table.in.unit
 	}
 	m.conflict = err
 }

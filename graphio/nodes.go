@@ -21,6 +21,7 @@ type NodeTable struct {
 	Cost     []float64
 	Allowed  []bool // may be suggested for measurement
 	Group    []string
+	Shapes   []string           // GeoJSON geometries as text, "" where there is none
 	Columns  []covariate.Column // the other columns, and a column such as "type" that is also the label
 	Texts    []TextColumn       // columns that Options.Keep names, as they were read
 	Report   *Report            // nil when the nodes came with the graph
@@ -38,10 +39,25 @@ func (n *NodeTable) ids() *graph.IDs {
 
 // text returns the column of a role that is text.
 func (n *NodeTable) text(role Role) *[]string {
-	if role == RoleLabel {
+	switch role {
+	case RoleLabel:
 		return &n.Name
+	case RoleShape:
+		return &n.Shapes
 	}
 	return &n.Group
+}
+
+// drop forgets the column of a role.
+func (n *NodeTable) drop(role Role) {
+	switch role {
+	case RoleLabel, RoleGroup, RoleShape:
+		*n.text(role) = nil
+	case RoleAllowed:
+		n.Allowed = nil
+	default:
+		*n.numbers(role) = nil
+	}
 }
 
 // numbers returns the column of a role that is a number.
@@ -62,7 +78,7 @@ func (n *NodeTable) numbers(role Role) *[]float64 {
 // has reports whether there is a column for the role.
 func (n *NodeTable) has(role Role) bool {
 	switch role {
-	case RoleLabel, RoleGroup:
+	case RoleLabel, RoleGroup, RoleShape:
 		return *n.text(role) != nil
 	case RoleAllowed:
 		return n.Allowed != nil
@@ -75,7 +91,7 @@ func (n *NodeTable) has(role Role) bool {
 func (n *NodeTable) grow(size int, roles []Role) {
 	for _, role := range roles {
 		switch role {
-		case RoleLabel, RoleGroup:
+		case RoleLabel, RoleGroup, RoleShape:
 			for col := n.text(role); len(*col) < size; {
 				*col = append(*col, "")
 			}
@@ -103,7 +119,7 @@ type cell struct {
 func readCell(role Role, text []byte, comma bool) (c cell, missing bool, reason reasonCode) {
 	c = cell{role: role, number: math.NaN()}
 	switch role {
-	case RoleLabel, RoleGroup:
+	case RoleLabel, RoleGroup, RoleShape:
 		c.text = string(text)
 		return c, len(text) == 0, noFault
 	case RoleAllowed:
@@ -147,7 +163,7 @@ func yesNo(text []byte) (yes, ok bool) {
 // put stores a cell of node i.
 func (n *NodeTable) put(i int, c cell) {
 	switch c.role {
-	case RoleLabel, RoleGroup:
+	case RoleLabel, RoleGroup, RoleShape:
 		(*n.text(c.role))[i] = c.text
 	case RoleAllowed:
 		n.Allowed[i] = c.allowed
@@ -159,7 +175,7 @@ func (n *NodeTable) put(i int, c cell) {
 // agrees reports whether node i has the same value as the cell.
 func (n *NodeTable) agrees(i int, c cell) bool {
 	switch c.role {
-	case RoleLabel, RoleGroup:
+	case RoleLabel, RoleGroup, RoleShape:
 		return (*n.text(c.role))[i] == c.text
 	case RoleAllowed:
 		return n.Allowed[i] == c.allowed
@@ -201,7 +217,7 @@ func (n *NodeTable) follow(g *graph.Graph) *NodeTable {
 	}
 	return &NodeTable{IDs: g.IDs(), Report: n.Report, names: n.names, Columns: picked(n.Columns, from), Texts: resized(n.Texts, from),
 		Name: reordered(n.Name, to), Lat: reordered(n.Lat, to), Lon: reordered(n.Lon, to), X: reordered(n.X, to),
-		Y: reordered(n.Y, to), Cost: reordered(n.Cost, to), Allowed: reordered(n.Allowed, to), Group: reordered(n.Group, to)}
+		Y: reordered(n.Y, to), Cost: reordered(n.Cost, to), Allowed: reordered(n.Allowed, to), Group: reordered(n.Group, to), Shapes: reordered(n.Shapes, to)}
 }
 
 // reordered puts column[k] at to[k]; nil stays nil.
@@ -230,7 +246,10 @@ func (n *NodeTable) tellLone(g *graph.Graph, r *Report) {
 			such = append(such, quote(n.IDs.Bytes(i)))
 		}
 	}
-	if count > 0 {
+	switch {
+	case count > 0 && n.Report != nil && n.Report.File == r.File:
+		r.warn("nodes without an edge to another node: %d, such as %s", count, list(such, "and"))
+	case count > 0:
 		r.warn("nodes of the node table that have no edge to another node: %d, such as %s; check their ids against those of the edges", count, list(such, "and"))
 	}
 }
@@ -279,6 +298,11 @@ func ReadNodes(ctx context.Context, src Source, opts Options) (*NodeTable, error
 		return nil, err
 	}
 	defer t.in.close()
+	return t.readNodes(ctx, opts)
+}
+
+// readNodes reads an open node table.
+func (t *table) readNodes(ctx context.Context, opts Options) (*NodeTable, error) {
 	used, err := t.chooseNodes(opts)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"grfgp/formats"
 	"grfgp/graph"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 	IgnoreSD bool    // average repeated measurements with equal weights, whatever their sds
 	Times    Times   // what becomes of the times of measurements
 	Counts   bool    // values are counts, even without a column of exposures: those of a node are added, never averaged
+
+	Formats formats.Options // what to take from a file of another program
 
 	blockSize int // bytes of text handed to a worker; tests vary it
 }

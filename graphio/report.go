@@ -90,9 +90,13 @@ func (r *rejects) take(bad []badRow) error {
 			r.report.Missing++
 		}
 		_, line, _ := cutLine(row.raw)
+		column := character(line, row.start)
+		if row.cells != nil {
+			line, column = row.raw, 0
+		}
 		if !r.skip || len(r.report.BadRows) < badKept {
 			what, remedies := row.explain(line, r.layout)
-			e := &Error{Code: CodeRow, Table: r.report.table, File: r.report.File, Line: row.at, Column: character(line, row.start), What: what, Remedies: remedies}
+			e := &Error{Code: CodeRow, Table: r.report.table, File: r.report.File, Line: row.at, Column: column, Unit: r.layout.unit, What: what, Remedies: remedies}
 			if !r.skip {
 				return e
 			}
@@ -101,6 +105,9 @@ func (r *rejects) take(bad []badRow) error {
 		}
 		if r.w != nil {
 			raw := row.raw
+			if row.cells != nil {
+				raw = asCSV(row.cells)
+			}
 			if !bytes.HasSuffix(raw, []byte{'\n'}) {
 				raw = append(bytes.Clone(raw), '\n') // the last line; those of another file may follow
 			}

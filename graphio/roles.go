@@ -26,6 +26,8 @@ const (
 	RoleAllowed Role = "allowed"
 	RoleGroup   Role = "group"
 
+	RoleShape Role = "geometry" // a GeoJSON geometry as text; found by its name and content alone
+
 	RoleNode  Role = "node"
 	RoleValue Role = "value"
 	RoleSD    Role = "sd"
@@ -63,6 +65,7 @@ var roleNames = map[Role]struct{ sure, likely string }{
 	RoleCost:    {"cost price", "cost price"},
 	RoleAllowed: {"allowed candidate eligible available permitted", "allowed eligible"},
 	RoleGroup:   {"group cluster community region district zone", "group cluster community region district zone"},
+	RoleShape:   {"geometry", ""},
 	RoleValue:   {"value y reading measurement observation measured observed", "value reading measurement observation speed temperature temp level score result pressure concentration rate rating"},
 	RoleClass:   {"class label classes labels", "class label category topic type kind group community"},
 	RoleTime: {"time timestamp date datetime year month week quarter day hour period when ts epoch",

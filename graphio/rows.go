@@ -16,10 +16,11 @@ type rowLayout struct {
 	header     []byte // that line; further copies of it are bad rows
 	bannerLine int64  // the line of a matrix that comes before its header; 0 elsewhere
 	firstRow   int64
+	unit       string // of rows; "" for lines of text
 }
 
 func (s *sheet) layout(used ...int) rowLayout {
-	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow}
+	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow, unit: s.in.unit}
 	for _, j := range used {
 		l.needed = max(l.needed, j+1)
 	}
@@ -29,6 +30,10 @@ func (s *sheet) layout(used ...int) rowLayout {
 // each counts the lines of a block by kind in its tally and calls row for those that
 // are rows; the row is bad if that returns a fault.
 func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int64) fault) {
+	if b.cells != nil {
+		l.eachRow(b, row)
+		return
+	}
 	quotes := bytes.IndexByte(b.text, '"') >= 0
 	odd := bytes.IndexByte(b.text, '\r') >= 0 || bytes.IndexByte(b.text, 0) >= 0
 	foreign := !utf8.Valid(b.text)
@@ -85,7 +90,7 @@ func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int6
 			bad = row(line, fields, at)
 		}
 		if bad.reason != noFault {
-			b.bad = append(b.bad, badRow{bad, at, raw})
+			b.bad = append(b.bad, badRow{fault: bad, at: at, raw: raw})
 			continue
 		}
 		b.rows++

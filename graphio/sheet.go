@@ -22,6 +22,8 @@ type sheet struct {
 	types      []columnType
 	sample     [][]string // the first rows of data
 	table      tableKind
+	fixed      int  // columns that have their role by the format: 2 ends of an edge, 1 id of a node
+	keyed      bool // the format names the columns
 }
 
 // tableKind is a kind of table with the roles of its columns.
@@ -32,7 +34,7 @@ type tableKind struct {
 
 var (
 	edgeTable        = tableKind{TableEdges, []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
-	nodeTable        = tableKind{TableNodes, []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup}}
+	nodeTable        = tableKind{TableNodes, []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup, RoleShape}}
 	measurementTable = tableKind{TableMeasurements, []Role{RoleNode, RoleValue, RoleSD, RoleTime, RoleExposure, RoleTested}}
 	labelTable       = tableKind{TableLabels, []Role{RoleNode, RoleClass}}
 )
@@ -114,12 +116,19 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	if len(rows) == 0 {
 		return s.in.fail(CodeContent, fmt.Sprintf("it contains no %ss, only delimiters", s.in.table.row()), otherFile)
 	}
-	first := rows[0]
 	cells := make([][]string, len(rows))
+	for i, row := range rows {
+		cells[i] = s.cells(row.text)
+	}
+	return s.arrange(rows, cells, comment, opts)
+}
+
+// arrange detects the header of rows, which have these cells, and the types of columns.
+func (s *sheet) arrange(rows []numbered, cells [][]string, comment []byte, opts Options) error {
+	first := rows[0]
 	var others [][]string // without copies of the first
 	s.firstRow = first.at
 	for i, row := range rows {
-		cells[i] = s.cells(row.text)
 		if i > 0 && !sameHeader(row.text, first.text) {
 			others = append(others, cells[i])
 		}
@@ -131,7 +140,7 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	if header {
 		s.headerLine, s.header = first.at, bytes.Clone(first.text)
 		s.names, cells = trimEmpty(cells[0]), others
-		s.namesFrom = fmt.Sprintf("line %d", s.headerLine)
+		s.namesFrom = s.in.place(s.headerLine)
 		if len(rows) > 1 {
 			s.firstRow = rows[1].at
 		}
@@ -144,6 +153,12 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	} else {
 		s.namesFromComment(comment)
 	}
+	s.settle(cells)
+	return nil
+}
+
+// settle keeps the first rows, and finds the types of the columns in them.
+func (s *sheet) settle(cells [][]string) {
 	s.sample = cells
 	for j := range min(s.columns, columnsTold) {
 		s.in.columns = append(s.in.columns, s.nameOf(j))
@@ -152,8 +167,10 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	for j := range s.types {
 		s.types[j] = s.typeOf(j)
 	}
-	return nil
 }
+
+// defined is the reason for a role that the format gives to a column.
+func (s *sheet) defined() string { return "as " + s.in.kind.Name + " defines it" }
 
 // sameHeader reports whether a line repeats the header, as in concatenated files;
 // the second header may have kept its byte-order mark.
@@ -210,11 +227,11 @@ func (s *sheet) fitHeader(rows [][]string) error {
 		if s.looksLikeLabelledMatrix(rows, 0) {
 			return s.labelledMatrix() // as R writes it
 		}
-		ways := []Remedy{do("name all columns"), do(fmt.Sprintf("take line %d as a row", s.headerLine), Setting{Option: OptionHeader, Value: string(HeaderNo)})}
+		ways := []Remedy{do("name all columns"), do(fmt.Sprintf("take %s as a row", s.in.place(s.headerLine)), Setting{Option: OptionHeader, Value: string(HeaderNo)})}
 		if n == s.columns-1 {
 			ways = slices.Insert(ways, 0, do("write it with row.names = FALSE if R wrote it"))
 		}
-		return s.in.fail(CodeContent, fmt.Sprintf("line %d names %s, but the rows have %d", s.headerLine, counted(n, "column"), s.columns), ways...)
+		return s.in.fail(CodeContent, fmt.Sprintf("%s names %s, but the rows have %d", s.in.place(s.headerLine), counted(n, "column"), s.columns), ways...)
 	}
 	s.columns = n // what is beyond is empty or bad
 	return nil

@@ -2,6 +2,7 @@ package graphio
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"grfgp/formats"
 )
 
 // Source is a file or a stream to read.
@@ -38,9 +41,12 @@ func (s Source) Name() string { return s.name }
 // input is an open source: decompressed bytes, of which the first have been checked.
 type input struct {
 	name        string
+	path        string // of a regular file that is not compressed; "" otherwise
 	table       Table
-	text        *bufio.Reader // unpacked, without byte-order mark
-	compression string        // "" when it was not packed
+	kind        *formats.Format // of another program; nil for text that is read here
+	unit        string          // of the rows of such a file; "" for lines of text
+	text        *bufio.Reader   // unpacked, without byte-order mark
+	compression string          // "" when it was not packed
 	raw         *meter
 	size        int64 // of the packed file; 0 when unknown
 	progress    func(done, total int64)
@@ -49,7 +55,7 @@ type input struct {
 }
 
 // lookAhead is the number of bytes from which the format is detected.
-const lookAhead = 64 << 10
+const lookAhead = formats.Head
 
 func open(ctx context.Context, src Source, table Table, opts Options) (*input, error) {
 	in := &input{name: src.name, table: table, progress: opts.Progress}
@@ -89,7 +95,7 @@ func (in *input) openRaw(ctx context.Context, src Source) (io.Reader, error) {
 	case !info.Mode().IsRegular():
 		return in.pump(ctx, f), nil // a pipe: reading it may block
 	}
-	in.size = info.Size()
+	in.size, in.path = info.Size(), src.path
 	return &interruptible{ctx, f}, nil
 }
 
@@ -161,6 +167,9 @@ func (in *input) because(cause error, code Code, what string, remedies ...Remedy
 func (in *input) at(line int64, code Code, what string, remedies ...Remedy) error {
 	return &Error{Code: code, Table: in.table, File: in.name, Line: line, What: what, Remedies: remedies, Columns: in.columns}
 }
+
+// place names a line, or a row of a file of another program.
+func (in *input) place(n int64) string { return fmt.Sprintf("%s %d", cmp.Or(in.unit, "line"), n) }
 
 // otherFile is the remedy for a file with nothing in it.
 var otherFile = do("name another file")

@@ -31,6 +31,13 @@ func openTable(ctx context.Context, src Source, kind tableKind, opts Options) (*
 	if err != nil {
 		return nil, err
 	}
+	if in.kind != nil {
+		t, err := in.openForeign(ctx, kind, opts)
+		if err != nil {
+			in.close()
+		}
+		return t, err
+	}
 	format, err := in.format()
 	if err == nil && format != formatDelimited {
 		err = in.fail(CodeFormat, fmt.Sprintf("is %s, but a table of %s is expected", format, kind.kind),
@@ -53,7 +60,7 @@ func (t *table) use(used []usedColumn, opts Options) error {
 	for _, u := range used {
 		all = append(all, u.column)
 		t.report.Columns = append(t.report.Columns, t.sheet.told(u.role, u.column, u.why))
-		if !slices.Contains([]Role{RoleID, RoleNode, RoleLabel, RoleGroup, RoleAllowed, RoleClass, RoleTime}, u.role) {
+		if !slices.Contains([]Role{RoleID, RoleNode, RoleLabel, RoleGroup, RoleShape, RoleAllowed, RoleClass, RoleTime}, u.role) {
 			numbers = append(numbers, u.column)
 		}
 	}
@@ -86,6 +93,9 @@ func (s *sheet) chooseID(role Role, known *graph.IDs, opts Options) (column int,
 	if spec, ok := opts.Columns[role]; ok {
 		column, err = s.column(role, spec)
 		return column, asTold, err
+	}
+	if s.fixed == 1 {
+		return 0, s.defined(), nil
 	}
 	named := s.best(role, func(int) bool { return true })
 	matching := s.matching(known)
@@ -165,7 +175,10 @@ func (s *sheet) chooseOptional(used []usedColumn, roles []Role, opts Options) ([
 			continue
 		}
 		found := s.best(role, func(j int) bool {
-			text := slices.Contains([]Role{RoleLabel, RoleGroup, RoleAllowed}, role)
+			if role == RoleShape && !s.holdsShapes(j) {
+				return false
+			}
+			text := slices.Contains([]Role{RoleLabel, RoleGroup, RoleShape, RoleAllowed}, role)
 			return !taken(j) && s.types[j] != typeEmpty && (text || s.types[j].number() || role.rank(s.names[j]) == rankSure)
 		})
 		if len(found) == 0 {

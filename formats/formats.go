@@ -1,0 +1,135 @@
+package formats
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+)
+
+// Head is the number of bytes from which a format is recognized. A shorter head is the
+// whole file.
+const Head = 64 << 10
+
+// Input is a file, decompressed.
+type Input struct {
+	Name string // in messages
+	Path string // of the file itself; "" for a stream and for a compressed file
+	Data []byte // its content, without byte-order mark; nil if Path is set and the format is read ByPath
+}
+
+// Options say what to take from a file. The zero value takes all of a file that holds
+// one graph or table, and asks where it holds several.
+type Options struct {
+	ID    string  // attribute that names the nodes, in place of the one that the format says
+	Table string  // name of the table, sheet or layer
+	Snap  float64 // ends of lines nearer than this are one node, in the unit of the coordinates
+}
+
+// Table is a table of text: what its owner would have written as CSV. A cell is empty
+// where the file says nothing; rows may end early.
+type Table struct {
+	// Names are those of the columns. If they are nil, the first row that is not empty may hold
+	// them: whoever uses the table decides.
+	Names []string
+	Rows  [][]string
+	// Unit is what a row is in the file, such as "edge", "feature" or "row": messages
+	// name rows by it and their number from 1.
+	Unit string
+}
+
+// File is what a file holds: edges and nodes, or a plain table of either, of
+// measurements or of labels.
+type File struct {
+	Edges *Table // the first two columns are the ends: ids of nodes
+	Nodes *Table // the first column is the id; a column "geometry" holds GeoJSON geometries as text
+	Rows  *Table // whose columns have the meaning that their names say
+	Notes []string
+}
+
+// Format is a format of files.
+type Format struct {
+	Name string // in messages: "GML"
+
+	// Detect reports whether a file is of the format. It gets the name of the file in
+	// lower case, without the ending of a compression, and the first bytes, up to Head.
+	Detect func(name string, head []byte) bool
+
+	// Read reads a file; its errors are of type *Error, or those of ctx.
+	Read func(ctx context.Context, in Input, opts Options) (*File, error)
+
+	// ByPath says that Read opens Path itself, where there is one.
+	ByPath bool
+}
+
+// all are the formats, in the order in which they are tried: those whose first bytes
+// are unmistakable come first. Whoever adds a format adds a line.
+var all = []*Format{
+	gmlFormat,
+}
+
+// Detect returns the format of a file with the given name and first bytes, up to Head, or nil: then
+// it is delimited text, or nothing that is known here.
+func Detect(name string, head []byte) *Format {
+	name = strings.ToLower(name)
+	for _, packed := range []string{".gz", ".zst", ".gzip", ".zstd"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	for _, f := range all {
+		if f.Detect(name, head) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Names returns the names of all formats, sorted.
+func Names() []string {
+	var names []string
+	for _, f := range all {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// hasExtension reports whether a name ends in one of the extensions.
+func hasExtension(name string, extensions ...string) bool {
+	return slices.ContainsFunc(extensions, func(e string) bool { return strings.HasSuffix(name, e) })
+}
+
+// attributes collects rows of attributes: a column for every name, in the order in which
+// the names are first seen.
+type attributes struct {
+	Table
+	column map[string]int
+}
+
+// newAttributes returns a table whose first columns are given.
+func newAttributes(unit string, names ...string) *attributes {
+	a := &attributes{Table: Table{Names: names, Unit: unit}, column: map[string]int{}}
+	for j, name := range names {
+		a.column[name] = j
+	}
+	return a
+}
+
+// set puts an attribute into a row, which grows as needed.
+func (a *attributes) set(row []string, name, value string) []string {
+	j, known := a.column[name]
+	if !known {
+		j = len(a.Names)
+		a.Names = append(a.Names, name)
+		a.column[name] = j
+	}
+	if j >= len(row) {
+		row = slices.Grow(row, max(len(a.Names), 2)-len(row))
+		row = append(row, make([]string, j+1-len(row))...)
+	}
+	if row[j] != "" {
+		value = row[j] + "|" + value // a list
+	}
+	row[j] = value
+	return row
+}
