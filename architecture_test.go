@@ -37,6 +37,8 @@ var forbidden = map[string][]string{
 	"client":    {"grfgp/server", "grfgp/store", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"server":    {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 
+	"internal/table": {"grfgp"},
+
 	"internal/paper/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"internal/paper/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
 }

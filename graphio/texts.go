@@ -34,9 +34,9 @@ func (o Options) keeps(name string, role Role) bool {
 	return slices.Contains(o.Keep, name) || slices.Contains(o.Keep, KeepAll) && !placing(role)
 }
 
-// placing reports whether results have the column of a role anyway: ids, labels and coordinates.
+// placing reports whether results have the column of a role anyway: ids, labels and places.
 func placing(role Role) bool {
-	return slices.Contains([]Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY}, role)
+	return slices.Contains([]Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleShape}, role)
 }
 
 // textColumns returns the columns whose cells are kept as text.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -131,7 +132,7 @@ func (n *nodeColumns) planar() bool {
 // checkPlaces refuses GeoJSON of nodes whose places are unknown.
 func (n *nodeColumns) checkPlaces(f *resultFlags) error {
 	switch {
-	case table.FormatOf(f.out) != table.GeoJSON || n.geographic():
+	case table.FormatOf(f.out) != table.GeoJSON || n.geographic() || n.nodes != nil && n.nodes.Shapes != nil && !n.planar():
 		return nil
 	case n.planar():
 		return usagef("-o %s: GeoJSON has latitudes and longitudes, and the nodes have x and y of an unknown projection; give a node table with columns lat and lon, or write CSV", f.out)
@@ -187,9 +188,15 @@ func (n *nodeColumns) appendTail(cells []table.Cell, node int) []table.Cell {
 	return cells
 }
 
-// geometry returns the place of a node as GeoJSON, "" if it is unknown.
+// geometry returns the place of a node as GeoJSON: the area or line that it came from, or
+// a point; "" if it is unknown.
 func (n *nodeColumns) geometry(node int) string {
-	if !n.geographic() {
+	switch {
+	case n.nodes == nil || n.planar():
+		return ""
+	case n.nodes.Shapes != nil && json.Valid([]byte(n.nodes.Shapes[node])):
+		return n.nodes.Shapes[node]
+	case !n.geographic():
 		return ""
 	}
 	return table.Point(n.nodes.Lat[node], n.nodes.Lon[node])
