@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
 )
@@ -21,6 +22,14 @@ func TestCondition(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := g.Len()
+	lanes := make([]float64, n)
+	for i := range lanes {
+		lanes[i] = float64(i % 4)
+	}
+	known, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("lanes", lanes)}, n, covariate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	wave := func(i int) float64 { return math.Sin(float64(i) / 9) }
 	for name, c := range map[string]struct {
 		spec  Spec
@@ -29,6 +38,7 @@ func TestCondition(t *testing.T) {
 	}{
 		"gaussian":    {Spec{Family: "diffusion", Scales: "one", Roles: "none"}, wave, 0},
 		"many scales": {Spec{Scales: "many", Roles: "none"}, wave, 0},
+		"covariates":  {Spec{Family: "diffusion", Scales: "one", Roles: "none", Covariates: known, Terms: []string{"graph", "covariates"}}, func(i int) float64 { return wave(i) + lanes[i] }, 0},
 		"logarithms":  {Spec{Family: "diffusion", Scales: "one", Roles: "none", Transform: "log"}, func(i int) float64 { return math.Exp(wave(i)) }, 0},
 		"counts":      {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "count"}, func(i int) float64 { return math.Round(4 + 3*wave(i)) }, 2},
 		"shares":      {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "share"}, func(i int) float64 { return math.Round(5 + 4*wave(i)) }, 10},
@@ -53,7 +63,7 @@ func TestCondition(t *testing.T) {
 			if err := m.Save(&file); err != nil {
 				t.Fatal(err)
 			}
-			loaded, err := Load(t.Context(), &file, g)
+			loaded, err := Load(t.Context(), &file, g, Spec{Covariates: c.spec.Covariates})
 			if err != nil {
 				t.Fatal(err)
 			}

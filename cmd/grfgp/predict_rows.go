@@ -120,6 +120,10 @@ func (r *predictRows) group(ctx context.Context, k, lo, hi int) ([]predictRow, e
 	return rows, nil
 }
 
+// intervalsAtOnce is the number of rows after which an interruption is looked for: the interval
+// of a count takes up to a millisecond.
+const intervalsAtOnce = 512
+
 // rowNumbers is the number of numbers of a row that the model gives.
 const rowNumbers = 7
 
@@ -151,7 +155,12 @@ func (r *predictRows) gather(ctx context.Context, places []int) ([]float64, erro
 		}
 	}
 	rows := make([]predictRow, len(local))
-	r.intervals(rows, r.d, r.p.Select(local))
+	for lo := 0; lo < len(local); lo += intervalsAtOnce {
+		hi := min(len(local), lo+intervalsAtOnce)
+		if r.intervals(rows[lo:hi], r.d, r.p.Select(local[lo:hi])); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
 	own := make([]float64, 0, len(rows)*rowNumbers)
 	for _, row := range rows {
 		numbers := row.numbers()

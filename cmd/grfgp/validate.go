@@ -35,7 +35,12 @@ measured node, harmonic interpolation, a graph ridge (Laplacian-regularised leas
 squares), least squares on covariates if there are any, and a ridge on singular
 vectors of the graph. Repeated measurements of a
 node are held out together and count as one, their mean; with --repeats keep they
-are compared one by one.
+are compared one by one. Intervals are those of a reading: reading_lower to
+reading_upper of predict.
+
+The model is learned again for every fold. The report does the same, so that its error
+is this one. The page of a study keeps the hyperparameters that were learned from all
+measurements; its error is slightly smaller.
 
 Of counts and shares, errors are those of rates and probabilities, weighted by
 exposures, and intervals are those of a new count, or of a new number of positives,
@@ -143,7 +148,7 @@ func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, 
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
-	s.Done("%d measurements in %d folds", len(v.HeldOut), folds)
+	s.Done("%d measurements in %d folds, the model learned again in each", len(v.HeldOut), folds)
 	return v, nil
 }
 
@@ -200,7 +205,7 @@ func (a *app) printValidation(v *crossval.Validation) error {
 		if c.Expected != c.Level {
 			expected = fmt.Sprintf(", %.1f %% expected", 100*c.Expected)
 		}
-		fmt.Fprintf(t, "coverage\t%.1f %%\tby %g %% intervals%s\n", 100*c.Share, 100*c.Level, expected)
+		fmt.Fprintf(t, "coverage\t%.1f %%\tby %g %% intervals of a reading%s\n", 100*c.Share, 100*c.Level, expected)
 	}
 	if err := t.Flush(); err != nil {
 		return err

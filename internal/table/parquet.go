@@ -47,7 +47,7 @@ func newParquet(w io.Writer, columns []Column) (Writer, error) {
 	for _, c := range columns {
 		root.fields = append(root.fields, byName[c.Name])
 	}
-	out := parquet.NewWriter(w, parquet.NewSchema("table", root), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetRows), parquet.CreatedBy("grfgp", "", ""))
+	out := parquet.NewWriter(w, parquet.NewSchema("table", root), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetRows))
 	return &parquetWriter{out: out, columns: columns}, nil
 }
 
