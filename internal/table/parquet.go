@@ -12,7 +12,7 @@ const parquetRows = 1 << 16
 
 // parquetWriter writes a Parquet file, compressed by zstd. All columns are optional.
 type parquetWriter struct {
-	out     *parquet.Writer
+	out     *parquet.GenericWriter[any]
 	columns []Column
 	row     parquet.Row
 }
@@ -47,7 +47,7 @@ func newParquet(w io.Writer, columns []Column) (Writer, error) {
 	for _, c := range columns {
 		root.fields = append(root.fields, byName[c.Name])
 	}
-	out := parquet.NewWriter(w, parquet.NewSchema("table", root), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetRows))
+	out := parquet.NewGenericWriter[any](w, parquet.NewSchema("table", root), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetRows))
 	return &parquetWriter{out: out, columns: columns}, nil
 }
 
