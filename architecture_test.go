@@ -38,7 +38,9 @@ var forbidden = map[string][]string{
 	"server/pmtiles": {"grfgp"},
 	"server":         {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 
-	"internal/geometry":         {"grfgp"},
+	"internal/geometry": {"grfgp"},
+	"internal/table":    {"grfgp"},
+
 	"internal/paper/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"internal/paper/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
 }

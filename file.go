@@ -45,6 +45,7 @@ type savedModel struct {
 	NoiseSD float64   `json:"noise_sd"`
 
 	Exposure []float64 `json:"exposure,omitempty"`
+	Learned  int       `json:"learned_from,omitempty"` // measurements; 0: those of the file
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -52,7 +53,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model, without the graph, for Load.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD, m.data.Exposure,
+		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD, m.data.Exposure, m.learned,
 	})
 	if err != nil {
 		return fmt.Errorf("saving a model: %w", err)
@@ -148,6 +149,9 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	own, err := s.Spec.ownData(t.places(), m.data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	if m.learned = s.Learned; m.learned == 0 {
+		m.learned = m.data.Measurements()
 	}
 	if !s.Spec.complete() {
 		return nil, fmt.Errorf("%w: it does not name its kernel; fit and save the model again", ErrFile)

@@ -26,6 +26,7 @@ type Model struct {
 	fitted    *gp.Model
 	noiseSD   float64
 	posterior *gp.Posterior
+	learned   int // number of measurements that the hyperparameters were learned from
 }
 
 // Choice is the kernel that a fit has chosen, with the reasons. Method, Scales,
@@ -64,6 +65,10 @@ func (m *Model) Spec() Spec { return m.spec.clone() }
 
 // Data returns a copy of the measurements that the model is conditioned on.
 func (m *Model) Data() gp.Data { return m.data.Clone() }
+
+// LearnedFrom returns the number of measurements, counting repeats, that the
+// hyperparameters were learned from. After Condition it may differ from that of Data.
+func (m *Model) LearnedFrom() int { return m.learned }
 
 // Fit chooses a kernel within the limits of spec, learns its hyperparameters and
 // conditions on the measurements. The graph should be in locality order, as the
@@ -129,7 +134,7 @@ func (t *Trainer) finish(ctx context.Context, m *Model, d, own gp.Data, w *progr
 		return err
 	}
 	w.Part(1, 0).Step("conditioning on the measurements")
-	m.data, m.noiseSD = d.Clone(), m.fitted.NoiseSD()
+	m.data, m.noiseSD, m.learned = d.Clone(), m.fitted.NoiseSD(), d.Measurements()
 	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return err
 	}
@@ -138,23 +143,6 @@ func (t *Trainer) finish(ctx context.Context, m *Model, d, own gp.Data, w *progr
 	}
 	w.Done()
 	return nil
-}
-
-// Condition returns the model given other measurements, with the same kernel and hyperparameters.
-func (m *Model) Condition(ctx context.Context, d gp.Data) (*Model, error) {
-	own, err := m.spec.ownData(m.of.places(), d)
-	if err != nil {
-		return nil, err
-	}
-	other := *m
-	other.data = d.Clone()
-	if other.posterior, err = m.fitted.Condition(ctx, own); err != nil {
-		return nil, err
-	}
-	if d.NoiseVar != nil {
-		other.noiseSD = math.Sqrt(other.posterior.NoiseVar())
-	}
-	return &other, nil
 }
 
 // addAlternatives gives the model the uncertainty of its hyperparameters, if they are few

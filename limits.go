@@ -190,7 +190,7 @@ func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kerne
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{}}
+	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree, lone: t.lone, matrices: map[string]*matrix{}}
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
 	t.mu.Lock()
 	for name, m := range t.matrices {

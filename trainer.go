@@ -30,7 +30,8 @@ type Trainer struct {
 	entries int                  // of w
 	hash    [32]byte             // of the graph
 	levels  func() []graph.Level // coarser graphs and
-	degree  func() degree        // degrees, computed when first used
+	degree  func() degree        // degrees, computed when first used,
+	lone    func() []int         // and nodes without neighbours
 
 	mu           sync.Mutex                    // guards the following fields
 	matrices     map[string]*matrix            // by Laplacian
@@ -77,6 +78,7 @@ func NewTrainer(g *graph.Graph, spec Spec) (*Trainer, error) {
 	t.setMatrix(g)
 	t.levels = sync.OnceValue(g.Levels)
 	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
+	t.lone = sync.OnceValue(g.Lone)
 	return t, nil
 }
 
@@ -219,6 +221,9 @@ func (t *Trainer) graphKernel(ctx context.Context, c candidate, method string) (
 	}
 	if err == nil && c.many {
 		k, err = t.onTop(ctx, k, c.family, method)
+	}
+	if err == nil && method != "lowrank" {
+		k = kernel.Lone(k, t.lone())
 	}
 	if err == nil && c.trend {
 		k = kernel.Trend(k, t.degree().x())

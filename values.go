@@ -103,20 +103,14 @@ func (p Prediction) Above(threshold float64) []float64 {
 	return all
 }
 
-// Measurements returns, for each node, mean and standard deviation of one new
-// measurement with the given exposure, and its central interval at a level. The
-// exposure matters for counts, of which it is the expected number or the time at risk,
-// and for shares, of which it is the number of trials; the measurement is then a number
-// of events or of positives.
-func (p Prediction) Measurements(level, exposure float64) (mean, sd, lower, upper []float64) {
-	n := len(p.Mean)
-	mean, sd, lower, upper = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	p.each(func(k int, r gp.Response) {
-		m := r.Measurement(exposure)
-		mean[k], sd[k] = m.Mean(), m.SD()
-		lower[k], upper[k] = m.Interval(level)
-	})
-	return mean, sd, lower, upper
+// ReadingInterval returns the central interval of a reading, one new measurement with its
+// noise, at each node. The exposure matters for counts, of which it is the expected number
+// or the time at risk, and for shares, of which it is the number of trials; the reading is
+// then a number of events or of positives.
+func (p Prediction) ReadingInterval(level, exposure float64) (lower, upper []float64) {
+	lower, upper = make([]float64, len(p.Mean)), make([]float64, len(p.Mean))
+	p.each(func(k int, r gp.Response) { lower[k], upper[k] = r.Measurement(exposure).Interval(level) })
+	return lower, upper
 }
 
 // Select returns the prediction at some of the nodes, by their places in the list that

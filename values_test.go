@@ -181,8 +181,8 @@ func TestTransformOfModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, lower, upper := p.Measurements(0.5, 1)
-	_, _, logLower, logUpper := q.Measurements(0.5, 1)
+	lower, upper := p.ReadingInterval(0.5, 1)
+	logLower, logUpper := q.ReadingInterval(0.5, 1)
 	for k := range d.Nodes {
 		if got, want := p.At(k).Quantile(0.5), math.Exp(q.Mean[k]); math.Abs(got-want) > 1e-12*want {
 			t.Fatalf("median %v, exp of the median of logarithms %v", got, want)

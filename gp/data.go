@@ -31,6 +31,15 @@ type Data struct {
 // Len returns the number of values.
 func (d Data) Len() int { return len(d.Nodes) }
 
+// Measurements returns the number of measurements: of all those that values are means of.
+func (d Data) Measurements() int {
+	n := d.Len()
+	for _, of := range d.Count {
+		n += of - 1
+	}
+	return n
+}
+
 // count returns the number of measurements that value k is the mean of.
 func (d Data) count(k int) float64 {
 	if d.Count == nil {

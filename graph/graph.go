@@ -131,6 +131,17 @@ func (g *Graph) Degrees() []int {
 	return degrees
 }
 
+// Lone returns the nodes without neighbours other than themselves, in increasing order.
+func (g *Graph) Lone() (nodes []int) {
+	rowPtr, col, _ := g.adj.Raw()
+	for i := range g.Len() {
+		if row := col[rowPtr[i]:rowPtr[i+1]]; len(row) == 0 || len(row) == 1 && int(row[0]) == i {
+			nodes = append(nodes, i)
+		}
+	}
+	return nodes
+}
+
 // Strengths returns the weighted degrees D_i = Σ_j A_ij.
 func (g *Graph) Strengths() []float64 {
 	rowPtr, _, val := g.adj.Raw()

@@ -117,6 +117,9 @@ func (r *nodeReader) finish() {
 	for _, c := range made {
 		r.addColumn(c, r.table.report)
 	}
+	for _, c := range r.texts {
+		r.Texts = append(r.Texts, c.TextColumn)
+	}
 }
 
 // addColumn adds a covariate and reports it.

@@ -60,6 +60,7 @@ func (n *NodeTable) join(o *NodeTable) (*NodeTable, error) {
 		from[i] = k
 	}
 	all.Columns = slices.Concat(all.Columns, picked(o.Columns, from))
+	all.joinTexts(resized(o.Texts, from))
 	for _, role := range codedRoles {
 		if !o.has(role) {
 			continue
@@ -94,7 +95,7 @@ func (n *NodeTable) file() string {
 
 // sized returns a copy of the table with rows for more nodes.
 func (n *NodeTable) sized(ids *graph.IDs) *NodeTable {
-	all := &NodeTable{IDs: ids, Report: n.Report, names: map[Role]string{}, Columns: picked(n.Columns, upTo(n.IDs.Len(), ids.Len())),
+	all := &NodeTable{IDs: ids, Report: n.Report, names: map[Role]string{}, Columns: picked(n.Columns, upTo(n.IDs.Len(), ids.Len())), Texts: resized(n.Texts, upTo(n.IDs.Len(), ids.Len())),
 		Name: slices.Clone(n.Name), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
 		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group), Shapes: slices.Clone(n.Shapes)}
 	for role, name := range n.names {

@@ -23,6 +23,7 @@ type NodeTable struct {
 	Group    []string
 	Shapes   []string           // GeoJSON geometries as text, "" where there is none
 	Columns  []covariate.Column // the other columns, and a column such as "type" that is also the label
+	Texts    []TextColumn       // columns that Options.Keep names, as they were read
 	Report   *Report            // nil when the nodes came with the graph
 
 	names map[Role]string // names of the columns above in their file, as far as known
@@ -218,7 +219,7 @@ func (n *NodeTable) follow(g *graph.Graph) *NodeTable {
 	for k, i := range to {
 		from[i] = k
 	}
-	return &NodeTable{IDs: g.IDs(), Report: n.Report, names: n.names, rows: n.rows, Columns: picked(n.Columns, from),
+	return &NodeTable{IDs: g.IDs(), Report: n.Report, names: n.names, rows: n.rows, Columns: picked(n.Columns, from), Texts: resized(n.Texts, from),
 		Name: reordered(n.Name, to), Lat: reordered(n.Lat, to), Lon: reordered(n.Lon, to), X: reordered(n.X, to),
 		Y: reordered(n.Y, to), Cost: reordered(n.Cost, to), Allowed: reordered(n.Allowed, to), Group: reordered(n.Group, to), Shapes: reordered(n.Shapes, to)}
 }
@@ -318,7 +319,7 @@ func (t *table) readNodes(ctx context.Context, opts Options) (*NodeTable, error)
 	for _, u := range used[1:] {
 		roles = append(roles, u.role)
 	}
-	reader := nodeReader{NodeTable: n, table: t, id: used[0].column, used: used[1:], roles: roles, columns: t.otherColumns(used, opts)}
+	reader := nodeReader{NodeTable: n, table: t, id: used[0].column, used: used[1:], roles: roles, columns: t.otherColumns(used, opts), texts: t.textColumns(used, opts)}
 	n.names = t.namesOf(used)
 	if err := t.read(ctx, reader.row, opts); err != nil {
 		return nil, err
@@ -349,6 +350,7 @@ type nodeReader struct {
 	used    []usedColumn
 	roles   []Role
 	columns []otherColumn
+	texts   []textColumn
 	lines   []int64 // where each node was first seen
 	cells   []cell
 	scratch []byte
@@ -394,6 +396,7 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 		}
 		r.repeats++
 		r.collect(i, line, fields)
+		r.keep(i, line, fields)
 		return fault{}
 	}
 	r.addNode(id, line, fields, at, gaps)
@@ -410,6 +413,7 @@ func (r *nodeReader) addNode(id, line []byte, fields []field, at, gaps int64) {
 	r.lines = append(r.lines, at)
 	r.table.report.Missing += gaps
 	r.collect(i, line, fields)
+	r.keep(i, line, fields)
 }
 
 // chooseNodes returns the columns of a node table that are used; the first is the id.

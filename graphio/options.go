@@ -40,6 +40,7 @@ type Options struct {
 	// number of the first. The same file is read as measurements or labels with the result as
 	// Nodes.
 	Points bool
+	Keep   []string // names of columns whose cells are also kept as text, unchanged (NodeTable.Texts), or KeepAll
 
 	// For measurements and labels.
 	Unknown Unknown // what becomes of rows whose ids the graph does not have

@@ -44,13 +44,19 @@ func (t *table) judgeUnknown(s *unknownIDs, known *graph.IDs, treat Unknown) err
 		return nil
 	}
 	what := fmt.Sprintf("%d of %d rows have ids that are not in the graph, such as %s", l.Unknown, rows, s.examples())
+	why := s.explain(known, "the graph")
 	if treat != UnknownSkip && unknownShare*l.Unknown > rows {
-		return t.in.fail(CodeIDs, what, do(s.hint(known, "the graph")), do("leave such rows out", Setting{Option: OptionUnknown, Value: string(UnknownSkip)}))
+		remedies := []Remedy{do(s.hint(known, "the graph")), do("leave such rows out", Setting{Option: OptionUnknown, Value: string(UnknownSkip)})}
+		if why == "" {
+			remedies = slices.Insert(remedies, 1, do("if they have no edge, list them in a node table"))
+		}
+		return t.in.fail(CodeIDs, what, remedies...)
 	}
 	t.report.lose(what + "; they are left out")
-	if why := s.explain(known, "the graph"); why != "" {
-		t.report.lose(why)
+	if why == "" {
+		why = "a node without an edge is part of the graph if a node table lists it"
 	}
+	t.report.lose(why)
 	return nil
 }
 

@@ -12,24 +12,26 @@ import (
 
 // nodeFacts is what is known of a node: without a model it has no prediction.
 type nodeFacts struct {
-	Number    int      `json:"number"`
-	Node      string   `json:"node"`
-	Mean      *number  `json:"mean,omitempty"`
-	SD        *number  `json:"sd,omitempty"`
-	Lower     *number  `json:"lower,omitempty"` // 95 % credible interval
-	Upper     *number  `json:"upper,omitempty"`
-	Lower999  *float64 `json:"lower999,omitempty"` // range of 99.9 % of measurements, as of trials
-	Upper999  *float64 `json:"upper999,omitempty"`
-	Above     *number  `json:"above,omitempty"`   // probability of being above the level of the study
-	Chances   []chance `json:"chances,omitempty"` // in a study of classes, in place of the above
-	Told      string   `json:"told,omitempty"`    // class that it was found to be of, the last one
-	Measured  bool     `json:"measured"`
-	Value     *float64 `json:"value,omitempty"` // mean of its measurements, or their rate
-	N         int      `json:"n"`
-	Pending   bool     `json:"pending,omitempty"`
-	Holder    string   `json:"holder,omitempty"` // who has reserved it
-	Abandoned bool     `json:"abandoned,omitempty"`
-	Forbidden bool     `json:"forbidden,omitempty"` // it is never suggested
+	Number       int      `json:"number"`
+	Node         string   `json:"node"`
+	Mean         *number  `json:"mean,omitempty"`
+	SD           *number  `json:"sd,omitempty"`
+	Lower        *number  `json:"lower,omitempty"` // 95 % interval of the quantity,
+	Upper        *number  `json:"upper,omitempty"`
+	ReadingLower *number  `json:"reading_lower,omitempty"` // and of a reading, a new measurement
+	ReadingUpper *number  `json:"reading_upper,omitempty"`
+	Lower999     *float64 `json:"lower999,omitempty"` // range of 99.9 % of measurements, as of trials
+	Upper999     *float64 `json:"upper999,omitempty"`
+	Above        *number  `json:"above,omitempty"`   // probability of being above the level of the study
+	Chances      []chance `json:"chances,omitempty"` // in a study of classes, in place of the above
+	Told         string   `json:"told,omitempty"`    // class that it was found to be of, the last one
+	Measured     bool     `json:"measured"`
+	Value        *float64 `json:"value,omitempty"` // mean of its measurements, or their rate
+	N            int      `json:"n"`
+	Pending      bool     `json:"pending,omitempty"`
+	Holder       string   `json:"holder,omitempty"` // who has reserved it
+	Abandoned    bool     `json:"abandoned,omitempty"`
+	Forbidden    bool     `json:"forbidden,omitempty"` // it is never suggested
 	whereabouts
 }
 
@@ -107,6 +109,8 @@ func (o *openStudy) factsOf(nodes []int) []nodeFacts {
 		} else if p != nil {
 			lower, upper := p.At(i).Interval(0.95)
 			f.Mean, f.SD, f.Lower, f.Upper = asNumber(p.Mean[i]), asNumber(p.SD[i]), asNumber(lower), asNumber(upper)
+			lower, upper = p.At(i).Measurement(states.exposure).Interval(0.95)
+			f.ReadingLower, f.ReadingUpper = asNumber(lower), asNumber(upper)
 			f.Lower999, f.Upper999 = g.expected(p.At(i), 0.999)
 			if isThreshold {
 				f.Above = asNumber(p.At(i).Above(level))

@@ -14,19 +14,21 @@ import (
 
 // nodeView is the prediction of a node and what happened there.
 type nodeView struct {
-	Number    int      `json:"number"`
-	Node      string   `json:"node"`
-	Mean      number   `json:"mean"`
-	SD        number   `json:"sd"`
-	Lower     number   `json:"lower"`
-	Upper     number   `json:"upper"`
-	Measured  bool     `json:"measured"`
-	Value     *float64 `json:"value,omitempty"` // mean of its measurements, or their rate
-	N         int      `json:"n"`
-	Pending   bool     `json:"pending,omitempty"`
-	Abandoned bool     `json:"abandoned,omitempty"`
-	Above     *number  `json:"above,omitempty"`   // probability of being above the level of the study
-	Nearest   *nearest `json:"nearest,omitempty"` // of nodes that were asked for by id
+	Number       int      `json:"number"`
+	Node         string   `json:"node"`
+	Mean         number   `json:"mean"`
+	SD           number   `json:"sd"`
+	Lower        number   `json:"lower"` // 95 % interval of the quantity,
+	Upper        number   `json:"upper"`
+	ReadingLower number   `json:"reading_lower"` // and of a reading, a new measurement
+	ReadingUpper number   `json:"reading_upper"`
+	Measured     bool     `json:"measured"`
+	Value        *float64 `json:"value,omitempty"` // mean of its measurements, or their rate
+	N            int      `json:"n"`
+	Pending      bool     `json:"pending,omitempty"`
+	Abandoned    bool     `json:"abandoned,omitempty"`
+	Above        *number  `json:"above,omitempty"`   // probability of being above the level of the study
+	Nearest      *nearest `json:"nearest,omitempty"` // of nodes that were asked for by id
 	whereabouts
 }
 
@@ -68,10 +70,12 @@ type nodeStates struct {
 	class              map[string]string // told last, in studies of classes
 	pending, abandoned map[string]bool
 	level              *float64 // of a study that looks for nodes above it
+	exposure           float64  // median of the exposures of measurements, that of a reading; 1 without any
 }
 
 func (o *openStudy) nodeStates() nodeStates {
-	b := nodeStates{measured: map[string]average{}, class: map[string]string{}, pending: map[string]bool{}, abandoned: map[string]bool{}}
+	b := nodeStates{measured: map[string]average{}, class: map[string]string{}, pending: map[string]bool{}, abandoned: map[string]bool{}, exposure: 1}
+	var exposures []float64
 	o.View(func(st *study.State) {
 		if level, ok := st.Settings.Goal.Level(); ok {
 			b.level = &level
@@ -79,6 +83,9 @@ func (o *openStudy) nodeStates() nodeStates {
 		for _, r := range st.Measurements() {
 			a := b.measured[r.Node]
 			a.add(r)
+			if r.Exposure > 0 {
+				exposures = append(exposures, r.Exposure)
+			}
 			b.measured[r.Node] = a
 			if r.Class != "" {
 				b.class[r.Node] = r.Class
@@ -91,6 +98,10 @@ func (o *openStudy) nodeStates() nodeStates {
 			b.abandoned[node] = true
 		}
 	})
+	if len(exposures) > 0 {
+		slices.Sort(exposures)
+		b.exposure = exposures[len(exposures)/2]
+	}
 	return b
 }
 
@@ -99,7 +110,8 @@ func (b nodeStates) view(net *network, p *study.Predictions, i int) nodeView {
 	id := net.Graph.IDs().At(i)
 	quantity := p.At(i)
 	lower, upper := quantity.Interval(0.95)
-	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(lower), Upper: number(upper),
+	from, to := quantity.Measurement(b.exposure).Interval(0.95)
+	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(lower), Upper: number(upper), ReadingLower: number(from), ReadingUpper: number(to),
 		Pending: b.pending[id], Abandoned: b.abandoned[id], whereabouts: net.whereabouts(i)}
 	if b.level != nil {
 		above := number(quantity.Above(*b.level))
@@ -287,7 +299,8 @@ func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions, 
 	}
 	all = append(all,
 		column{"mean", of(func(v *nodeView) number { return v.Mean })}, column{"sd", of(func(v *nodeView) number { return v.SD })},
-		column{"lower", of(func(v *nodeView) number { return v.Lower })}, column{"upper", of(func(v *nodeView) number { return v.Upper })})
+		column{"lower", of(func(v *nodeView) number { return v.Lower })}, column{"upper", of(func(v *nodeView) number { return v.Upper })},
+		column{"reading_lower", of(func(v *nodeView) number { return v.ReadingLower })}, column{"reading_upper", of(func(v *nodeView) number { return v.ReadingUpper })})
 	if b.level != nil {
 		all = append(all, column{"above", of(func(v *nodeView) number { return *v.Above })})
 	}

@@ -157,7 +157,7 @@ func TestCSVIsText(t *testing.T) {
 				}
 			}
 		}
-		if list == "predictions" && (len(rows) != len(ids)+1 || strings.Join(rows[0], ",") != "node,mean,sd,lower,upper,measured,value,n") {
+		if list == "predictions" && (len(rows) != len(ids)+1 || strings.Join(rows[0], ",") != "node,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n") {
 			t.Errorf("predictions: %v", rows)
 		}
 	}

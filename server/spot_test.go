@@ -95,7 +95,7 @@ func TestSpots(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	table := string(h.must("GET", "/v1/studies/s/predictions?format=csv&sort=-mean", nil, nil).body)
-	if !strings.HasPrefix(table, "node,label,lat,lon,mean,sd,lower,upper,measured,value,n\nn") || strings.Count(table, "\n") != 41 {
+	if !strings.HasPrefix(table, "node,label,lat,lon,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n\nn") || strings.Count(table, "\n") != 41 {
 		t.Errorf("%.200s", table)
 	}
 }
@@ -165,7 +165,7 @@ func TestAbove(t *testing.T) {
 	if got.Level != 1.81 || got.Above != 19 || len(got.Nodes) != 3 || got.Nodes[0].Above < got.Nodes[2].Above || got.Nodes[0].Above < 0.5 {
 		t.Errorf("%+v", got)
 	}
-	if table := string(h.must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).body); !strings.HasPrefix(table, "node,mean,sd,lower,upper,above,measured,value,n\n") {
+	if table := string(h.must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).body); !strings.HasPrefix(table, "node,mean,sd,lower,upper,reading_lower,reading_upper,above,measured,value,n\n") {
 		t.Errorf("%.100s", table)
 	}
 	h.create(30, func(s *study.Settings) { s.Name = "t" })

@@ -1,22 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"grfgp"
 	"grfgp/gp"
-	"grfgp/graph"
+	"grfgp/internal/table"
 	"grfgp/report"
 )
 
@@ -25,7 +22,7 @@ type classifyFlags struct {
 	input
 	labelFlags
 	modelFlags
-	out string
+	resultFlags
 }
 
 func classifyVerb(a *app) *cobra.Command {
@@ -33,11 +30,12 @@ func classifyVerb(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classify --edges FILE --labels FILE [-o FILE]",
 		Short: "Predict the class of every node, with probabilities",
-		Long: `Classify learns from the labels of some nodes and writes a row per node: node,
-class, given, the probability of each class as p_CLASS, and the entropy of the
+		Long: `Classify learns from the labels of some nodes and writes a row per node: node, label
+and coordinates if --nodes has them, class, given, the probability of each class as p_CLASS, and the entropy of the
 probabilities in nats. A labelled node keeps its class (given = true); any other
 node gets its most probable class. The probabilities are those of the model, also at
-labelled nodes.
+labelled nodes. --keep repeats columns of --nodes, and the file of -o is CSV, GeoJSON
+or Parquet by its extension.
 
 A label is a node and a class. Nodes without a label, or with an empty one, are
 predicted. Classes are names, even if they look like numbers; to predict numbers,
@@ -57,7 +55,7 @@ are calibrated by leave-one-out predictions of the labels.`,
 	f.input.flags(cmd)
 	f.labelFlags.flags(cmd)
 	f.kernelFlags(cmd)
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the classes (default: standard output)")
+	f.resultFlags.flags(cmd, "classes", "CSV on standard output")
 	return cmd
 }
 
@@ -67,7 +65,15 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 		return err
 	}
 	f.tellIdleKernel(a, changed)
+	if err := f.resultFlags.check(a); err != nil {
+		return err
+	}
+	f.input.keep = f.keepNames()
 	d, err := f.loadLabels(ctx, a, &f.input, &f.covariateFlags)
+	if err != nil {
+		return err
+	}
+	known, err := f.newNodeColumns(a, d.net, columnNames(classColumns(d.labels.Classes)))
 	if err != nil {
 		return err
 	}
@@ -76,17 +82,21 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	table, err := a.classTable(ctx, d, c)
+	classes, err := a.classTable(ctx, d, c)
 	if err != nil {
 		return err
 	}
-	answer := &classifyAnswer{1, f.classMethod(), table.Classes, c.Choice(), d.known, inputOrder(d.net.Graph, table.Nodes)}
+	answer := &classifyAnswer{Version: 1, Classifier: f.classMethod(), Classes: classes.Classes, Choice: c.Choice(), Known: d.known, known: known}
+	for _, i := range d.net.Graph.InputOrder() {
+		answer.Nodes = append(answer.Nodes, classRow{classes.Nodes[i], nodeInfo{}, i})
+	}
 	a.talk.Say("  nodes without a label: %s", d.tally(answer.predicted()))
 	a.sayOdd(d, c)
 	if f.out == "" {
-		return a.writeClasses(a.Out, answer)
+		return a.writeClasses(a.Out, f, answer)
 	}
-	if err := writeFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
+	answer.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Nodes())
+	if err := writeFile(f.out, func(w io.Writer) error { return a.writeClasses(w, f, answer) }); err != nil {
 		return err
 	}
 	a.talk.Say("the classes are in %s", f.out)
@@ -105,15 +115,6 @@ func (a *app) classTable(ctx context.Context, d *classData, c *grfgp.Classificat
 	return t, nil
 }
 
-// inputOrder returns rows, one for each node, in the order of the user's file.
-func inputOrder[R any](g *graph.Graph, rows []R) []R {
-	ordered := make([]R, len(rows))
-	for k, i := range g.InputOrder() {
-		ordered[k] = rows[i]
-	}
-	return ordered
-}
-
 // classifyAnswer is the answer in JSON.
 type classifyAnswer struct {
 	Version    int                 `json:"version"`
@@ -121,7 +122,16 @@ type classifyAnswer struct {
 	Classes    []report.ClassCount `json:"classes"`
 	Choice     grfgp.ClassChoice   `json:"choice"`
 	Known      *nodeFacts          `json:"covariates,omitempty"`
-	Nodes      []report.NodeClass  `json:"nodes"`
+	Nodes      []classRow          `json:"nodes"`
+
+	known *nodeColumns
+}
+
+// classRow is a node in JSON.
+type classRow struct {
+	report.NodeClass
+	nodeInfo
+	number int // of the node
 }
 
 func (r *classifyAnswer) predicted() []int {
@@ -158,32 +168,41 @@ func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
 	a.talk.Say("  labels with a leave-one-out probability below %g: %d; check %s", odd, len(found), strings.Join(words, "; "))
 }
 
-func (a *app) writeClasses(w io.Writer, answer *classifyAnswer) error {
+// classColumns returns those of a table of classes, without those of the node table.
+func classColumns(classes []string) []table.Column {
+	all := []table.Column{{Name: "node"}, {Name: "class"}, {Name: "given", Kind: table.Truth}}
+	for _, name := range classes {
+		all = append(all, figures("p_"+name)...)
+	}
+	return append(all, figures("entropy")...)
+}
+
+func (a *app) writeClasses(w io.Writer, f *classifyFlags, answer *classifyAnswer) error {
+	known := answer.known
+	names := make([]string, len(answer.Classes))
+	for k, c := range answer.Classes {
+		names[k] = c.Name
+	}
 	if a.json {
-		return json.NewEncoder(w).Encode(answer)
-	}
-	buffered := bufio.NewWriter(w)
-	out := csv.NewWriter(buffered)
-	row := []string{"node", "class", "given"}
-	for _, c := range answer.Classes {
-		row = append(row, "p_"+c.Name)
-	}
-	if err := out.Write(append(row, "entropy")); err != nil {
-		return err
-	}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
-	for _, n := range answer.Nodes {
-		row = append(row[:0], n.Node, n.Class, strconv.FormatBool(n.Given))
-		for _, p := range n.Probabilities {
-			row = append(row, number(p))
+		for k := range answer.Nodes {
+			answer.Nodes[k].nodeInfo = known.info(answer.Nodes[k].number)
 		}
-		if err := out.Write(append(row, number(n.Entropy))); err != nil {
-			return err
+		return table.Compress(w, f.out, func(w io.Writer) error { return json.NewEncoder(w).Encode(answer) })
+	}
+	columns := classColumns(names)
+	return f.writeTable(w, slices.Concat(columns[:1:1], known.head(), columns[1:], known.tail()), func(write func(table.Row) error) error {
+		var cells []table.Cell
+		for _, n := range answer.Nodes {
+			cells = known.appendHead(append(cells[:0], table.TextCell(n.Node)), n.number)
+			cells = append(cells, table.TextCell(n.Class), table.TruthCell(n.Given))
+			for _, p := range n.Probabilities {
+				cells = append(cells, table.NumberCell(p))
+			}
+			cells = known.appendTail(append(cells, table.NumberCell(n.Entropy)), n.number)
+			if err := write(table.Row{Cells: cells, Geometry: known.geometry(n.number)}); err != nil {
+				return err
+			}
 		}
-	}
-	out.Flush()
-	if err := out.Error(); err != nil {
-		return err
-	}
-	return buffered.Flush()
+		return nil
+	})
 }

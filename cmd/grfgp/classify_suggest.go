@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +13,14 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/table"
 	"grfgp/report"
 )
 
 // labelRow is a suggestion of a node to label, in JSON.
 type labelRow struct {
-	Node        string  `json:"node"`
+	Node string `json:"node"`
+	nodeInfo
 	Class       string  `json:"class"` // the most probable
 	Probability float64 `json:"probability"`
 	Entropy     float64 `json:"entropy"`
@@ -27,6 +28,8 @@ type labelRow struct {
 	Cost        float64 `json:"cost"`
 	Hops        *int    `json:"hops,omitempty"` // to the nearest labelled node
 	Why         string  `json:"why"`
+
+	number int // of the node
 }
 
 // labelAnswer is the answer in JSON.
@@ -42,6 +45,8 @@ type labelAnswer struct {
 	Short       bayesopt.Reason   `json:"short,omitempty"`
 	ShortWhy    string            `json:"short_why,omitempty"`
 	Suggestions []labelRow        `json:"suggestions"`
+
+	known *nodeColumns
 }
 
 // suggestLabels is suggest for nodes to label.
@@ -59,11 +64,18 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 	spec = d.known.spec(spec)
 	if idle != "" {
 		t := &suggestData{net: d.net, sites: sites, idle: idle}
+		if t.shown, err = f.chooseColumns(a, d.net); err != nil {
+			return err
+		}
 		answer, err := a.ask(ctx, f, spec, t)
 		if err != nil {
 			return err
 		}
 		return a.answerSuggest(f, answer)
+	}
+	known, err := f.newNodeColumns(a, d.net, columnNames(labelColumns))
+	if err != nil {
+		return err
 	}
 	c, err := a.fitClasses(ctx, d, spec, f.classMethod())
 	if err != nil {
@@ -78,10 +90,13 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 	s.Done("%d of %d nodes by expected reduction of uncertainty", len(picks), f.count)
 	answer := &labelAnswer{
 		Version: 1, Goal: f.goal, Classifier: f.classMethod(), Classes: d.labels.Classes, Labels: d.data.Len(),
-		Choice: c.Choice(), Known: d.known, Asked: f.count, Short: short, Suggestions: d.labelRows(picks),
+		Choice: c.Choice(), Known: d.known, Asked: f.count, Short: short, Suggestions: d.labelRows(picks), known: known,
 	}
 	if short != bayesopt.Enough {
 		answer.ShortWhy = labelShortWords(short, f.hasBudget)
+	}
+	for k := range answer.Suggestions {
+		answer.Suggestions[k].nodeInfo = answer.known.info(answer.Suggestions[k].number)
 	}
 	return a.answerLabels(f, answer)
 }
@@ -152,7 +167,7 @@ func (d *classData) labelRows(picks []bayesopt.LabelSuggestion) []labelRow {
 		best := report.MostProbable(p.Probabilities)
 		r := &rows[k]
 		*r = labelRow{
-			Node: d.net.Graph.IDs().At(p.Node), Class: d.labels.Classes[best], Probability: p.Probabilities[best],
+			number: p.Node, Node: d.net.Graph.IDs().At(p.Node), Class: d.labels.Classes[best], Probability: p.Probabilities[best],
 			Entropy: report.Entropy(p.Probabilities), Reduction: p.Reduction, Cost: p.Cost, Why: d.whyLabel(p.Probabilities, best, hops[p.Node]),
 		}
 		if hops[p.Node] >= 0 {
@@ -191,20 +206,27 @@ func labelShortWords(r bayesopt.Reason, budgeted bool) string {
 func (a *app) answerLabels(f *suggestFlags, answer *labelAnswer) error {
 	return a.answerNodes(f, answer, asked{len(answer.Suggestions), answer.Asked, answer.Short, answer.ShortWhy},
 		func(w io.Writer) error { return a.labelTable(w, answer) },
-		func(w io.Writer) error { return labelCSV(w, answer) })
+		func(w io.Writer) error { return f.labelFile(w, answer) })
 }
 
-func labelCSV(w io.Writer, answer *labelAnswer) error {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
-	rows := [][]string{{"node", "class", "probability", "entropy", "uncertainty_reduction", "cost", "hops", "why"}}
-	for _, r := range answer.Suggestions {
-		hops := ""
-		if r.Hops != nil {
-			hops = strconv.Itoa(*r.Hops)
+// labelColumns are those of nodes to label, without those of the node table.
+var labelColumns = slices.Concat([]table.Column{{Name: "node"}, {Name: "class"}}, figures("probability", "entropy", "uncertainty_reduction", "cost"),
+	[]table.Column{{Name: "hops", Kind: table.Whole}, {Name: "why"}})
+
+// labelFile writes the suggestions in the format of the file.
+func (f *suggestFlags) labelFile(w io.Writer, answer *labelAnswer) error {
+	known := answer.known
+	return f.writeTable(w, slices.Concat(labelColumns[:1:1], known.head(), labelColumns[1:], known.tail()), func(write func(table.Row) error) error {
+		for _, r := range answer.Suggestions {
+			cells := known.appendHead([]table.Cell{table.TextCell(r.Node)}, r.number)
+			cells = append(cells, table.TextCell(r.Class), table.NumberCell(r.Probability), table.NumberCell(r.Entropy), table.NumberCell(r.Reduction), table.NumberCell(r.Cost),
+				table.WholeAt(r.Hops), table.TextCell(r.Why))
+			if err := write(table.Row{Cells: known.appendTail(cells, r.number), Geometry: known.geometry(r.number)}); err != nil {
+				return err
+			}
 		}
-		rows = append(rows, []string{r.Node, r.Class, number(r.Probability), number(r.Entropy), number(r.Reduction), number(r.Cost), hops, r.Why})
-	}
-	return csv.NewWriter(w).WriteAll(rows)
+		return nil
+	})
 }
 
 func (a *app) labelTable(w io.Writer, answer *labelAnswer) error {

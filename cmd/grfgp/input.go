@@ -26,8 +26,9 @@ type input struct {
 	weights   choice
 	parallel  choice
 	keepLoops bool
-	unordered bool // no flag: leave nodes in the order of the file
-	points    bool // no flag: the file of nodes is that of the measurements, see pointsOf
+	unordered bool     // no flag: leave nodes in the order of the file
+	points    bool     // no flag: the file of nodes is that of the measurements, see pointsOf
+	keep      []string // columns of --nodes that results repeat
 	reading
 }
 
@@ -242,7 +243,7 @@ func (in *input) readNodes(ctx context.Context, a *app, opts graphio.Options) (*
 	}
 	for _, path := range in.nodes {
 		s := a.talk.Stage("reading nodes")
-		opts.Progress = s.Update
+		opts.Progress, opts.Keep = s.Update, in.keep
 		table, err := graphio.ReadNodes(ctx, a.source(path), in.of("nodes", opts))
 		if err != nil {
 			return nil, err

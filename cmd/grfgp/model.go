@@ -117,7 +117,7 @@ func (f *foldFlags) options(folds int) crossval.Options {
 func (m *modelFlags) fileFlags(cmd *cobra.Command) {
 	m.checkpointFlag(cmd)
 	cmd.Flags().StringVar(&m.saveFile, "save-model", "", "`file` to save the fitted model to")
-	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is fitted, no measurements are read")
+	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is learned again; predictions are made from its own measurements, or from --measurements")
 }
 
 // resolve returns the Spec of the flags.

@@ -1,20 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"grfgp"
 	"grfgp/gp"
+	"grfgp/graphio"
+	"grfgp/internal/plural"
+	"grfgp/internal/table"
 	"grfgp/report"
 )
 
 // predictFlags are the flags of the verb.
 type predictFlags struct {
 	fitFlags
-	out         string
+	resultFlags
+	known       *nodeColumns // what rows have of the node table
+	add         bool
 	reading     bool
 	newExposure float64
 	above       float64
@@ -27,20 +34,26 @@ func predictVerb(a *app) *cobra.Command {
 		Use:   "predict --edges FILE --measurements FILE [-o FILE]",
 		Short: "Predict the value at every node, with its uncertainty",
 		Long: `Predict fits a Gaussian process to the measurements and writes a row per node:
-node, mean, sd, lower, upper, measured, value, n. Standard deviation (sd) and
-credible interval (lower, upper) are those of the quantity itself, without noise,
-or, with --reading, those of one new measurement, with its noise. The value is the
-mean of the node's n measurements.
+node, label and coordinates if --nodes has them, mean, sd, lower, upper,
+reading_lower, reading_upper, measured, value, n. The quantity is what is measured,
+without noise; a reading is one new measurement of it, with its noise. Mean, sd and
+the credible interval lower to upper are those of the quantity; reading_lower to
+reading_upper is the interval of a reading. The value is the mean of the node's n
+measurements. --keep repeats columns of --nodes.
+
+The file of -o is CSV, GeoJSON or Parquet by its extension. GeoJSON needs columns
+lat and lon in --nodes.
 
 All measurements have the same noise level, unless the file has a column sd. Then
 repeated measurements of a node are averaged with weights 1/sd², and the noise of a
-new measurement is the root mean square of the sds.
+reading is the root mean square of the sds.
 
-With --values count, mean, sd and interval are those of the rate per unit of
+With --values count, mean, sd, lower and upper are those of the rate per unit of
 exposure, a relative risk if exposures are the numbers to expect; with share and
-yes-no those of the probability. With --reading they are those of a new count, or of
-a new number of positives. Columns for the exposure and for the name of the quantity are
-then added. --above T adds the probability that the quantity is above T.
+yes-no those of the probability. A reading is a new count, or a new number of
+positives, with the exposure of --new-exposure. Columns for the exposure and for the
+name of the quantity are then added. --above T adds the probability that the quantity
+is above T.
 
 With --time, measurements belong to periods, and the model is one of nodes and
 periods: a value of another period counts the less, the longer ago it is. Rows have
@@ -48,12 +61,17 @@ a column time. --at chooses the period; all writes a row per node and period.
 
 With --covariates the model also learns from columns of --nodes: numbers,
 categories, dates and words. It uses them if the likelihood supports it, and tells the
-effect of each column with its interval.`,
+effect of each column with its interval.
+
+A model of --save-model predicts again with --model, without measurements. With
+--measurements it predicts from these, in place of those it was fitted to, or with
+--add in addition to them; hyperparameters stay as they were learned.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
+  grfgp predict --edges roads.csv --nodes links.csv --measurements speeds.csv --keep all -o pred.geojson
   grfgp predict --edges roads.csv --nodes links.csv --measurements volumes.csv --covariates lanes,type
-  grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading
   grfgp predict --edges rivers.csv --measurements levels.csv --time date --at 2024-03-01
-  grfgp predict --edges borders.csv --measurements cases.csv --values count --exposure expected --above 1`,
+  grfgp predict --edges borders.csv --measurements cases.csv --values count --exposure expected --above 1
+  grfgp predict --edges roads.csv --model speeds.model --measurements today.csv -o today.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.predict(cmd.Context(), &f, cmd.Flags().Changed)
 		},
@@ -62,40 +80,53 @@ effect of each column with its interval.`,
 	f.fitFlags.flags(cmd)
 	f.levelFlag(cmd)
 	f.fileFlags(cmd)
+	flags.BoolVar(&f.add, "add", false, "with --model: add --measurements to those of the model (default: they take their place)")
 	f.atFlag(cmd, "; all: a row for each node and period")
-	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
-	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new measurement, with its noise")
-	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of the new measurement of --reading (default: the median of the file)")
+	f.resultFlags.flags(cmd, "predictions", "CSV on standard output")
+	flags.BoolVar(&f.reading, "reading", false, "")
+	if err := flags.MarkHidden("reading"); err != nil {
+		panic(err) // there is no such flag
+	}
+	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of a reading, for reading_lower and reading_upper (default: the median of the file)")
 	flags.Float64Var(&f.above, "above", 0, "`threshold`: adds the probability that the quantity is above it")
 	return cmd
 }
 
 // predictRow is a node in JSON.
 type predictRow struct {
-	Node     string   `json:"node"`
-	Mean     float64  `json:"mean"`
-	SD       float64  `json:"sd"`
-	Lower    float64  `json:"lower"`
-	Upper    float64  `json:"upper"`
-	Measured bool     `json:"measured"`
-	Value    *float64 `json:"value,omitempty"` // mean of its measurements; of counts and shares per unit of exposure
-	N        int      `json:"n"`
-	Above    *float64 `json:"above,omitempty"`    // probability that the quantity is above the threshold
-	Exposure float64  `json:"exposure,omitempty"` // of all its measurements
+	Node string `json:"node"`
+	nodeInfo
+	Mean         float64  `json:"mean"`
+	SD           float64  `json:"sd"`    // of the quantity, as
+	Lower        float64  `json:"lower"` // its interval is
+	Upper        float64  `json:"upper"`
+	ReadingLower float64  `json:"reading_lower"` // of one new measurement
+	ReadingUpper float64  `json:"reading_upper"`
+	Measured     bool     `json:"measured"`
+	Value        *float64 `json:"value,omitempty"` // mean of its measurements; of counts and shares per unit of exposure
+	N            int      `json:"n"`
+	Above        *float64 `json:"above,omitempty"`    // probability that the quantity is above the threshold
+	Exposure     float64  `json:"exposure,omitempty"` // of all its measurements
 
 	Time string `json:"time,omitempty"` // period
+
+	number int // of the node
 }
 
 // predictAnswer is the answer in JSON.
 type predictAnswer struct {
-	Version int           `json:"version"`
-	SDOf    string        `json:"sd_of"`    // quantity or reading
-	Of      string        `json:"quantity"` // what mean, sd, lower and upper are of: value, rate, relative risk, probability, count, positives or answer
-	Values  string        `json:"values,omitempty"`
-	Change  string        `json:"transform,omitempty"`
-	Above   *float64      `json:"above,omitempty"`    // threshold
-	Exposed float64       `json:"exposure,omitempty"` // of the new reading
-	Level   float64       `json:"level"`
+	Version int      `json:"version"`
+	Of      string   `json:"quantity"` // what mean, sd, lower and upper are of: value, rate, relative risk or probability
+	Reading string   `json:"reading"`  // what reading_lower and reading_upper are of: value, count, positives or answer
+	Values  string   `json:"values,omitempty"`
+	Change  string   `json:"transform,omitempty"`
+	Above   *float64 `json:"above,omitempty"`    // threshold
+	Exposed float64  `json:"exposure,omitempty"` // of the reading
+	Level   float64  `json:"level"`
+
+	Measurements int `json:"measurements"` // that predictions are made from
+	LearnedFrom  int `json:"learned_from"` // measurements that hyperparameters were learned from
+
 	NoiseSD float64       `json:"noise_sd"`
 	Choice  grfgp.Choice  `json:"choice"`
 	Known   *nodeFacts    `json:"covariates,omitempty"`
@@ -110,6 +141,13 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return err
 	}
+	if f.reading {
+		return usagef("--reading is no longer needed: every row has both intervals, lower and upper of the quantity, and reading_lower and reading_upper of a new measurement; leave it out")
+	}
+	if err := f.resultFlags.check(a); err != nil {
+		return err
+	}
+	f.input.keep = f.keepNames()
 	if changed("new-exposure") && !(f.newExposure > 0) {
 		return usagef("--new-exposure %v: give a number above 0", f.newExposure)
 	}
@@ -131,9 +169,6 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	periods, m, err := d.predictAt(ctx, a, m, f.at)
 	if err != nil {
 		return err
-	}
-	if s := m.Spec(); f.reading && s.Values == "student" && s.Transform != "" {
-		return usagef("--reading: a new student value under --transform %s has no finite standard deviation; leave --reading out, or take gaussian values", s.Transform)
 	}
 	s := a.talk.Stage("predicting")
 	var nodes []int
@@ -163,24 +198,23 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		}
 	}
 	f.aboveAsked = changed("above")
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
-	if f.reading {
-		answer.SDOf, answer.Of = "reading", newReading(m.Spec())
-		if d.data.Exposure != nil {
-			answer.Exposed = f.exposureOfNew(d.data)
-		}
+	answer := predictAnswer{Version: 1, Of: quantity(m.Spec(), f.exposure), Reading: newReading(m.Spec()), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, Measurements: d.data.Measurements(), LearnedFrom: m.LearnedFrom(), NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
+	if d.data.Exposure != nil {
+		answer.Exposed = f.exposureOfNew(d.data)
 	}
 	if f.aboveAsked {
 		answer.Above = &f.above
 	}
 	a.tellQuantity(m.Spec(), answer.Of)
 	if answer.Exposed > 0 {
-		a.talk.Say("  of a new reading with the exposure %.4g", answer.Exposed)
+		a.talk.Say("  reading_lower and reading_upper are those of a new %s with the exposure %.4g", answer.Reading, answer.Exposed)
 	}
 	rows := f.newRows(a.ranks, d, m, periods, share, p)
+	rows.columns = answer.columns()
 	if f.out == "" {
 		return a.writePredictions(ctx, a.Out, &answer, rows)
 	}
+	f.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Nodes())
 	if err := a.writeFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
 		return err
 	}
@@ -202,12 +236,21 @@ func (a *app) limits(ctx context.Context, m *grfgp.Model, share grfgp.Share, p g
 // checkModel refuses flags that contradict --model, and a file that cannot be opened,
 // before the graph is read.
 func (f *predictFlags) checkModel(changed func(string) bool) error {
-	if f.modelFile == "" {
+	switch {
+	case f.modelFile == "" && f.add:
+		return usagef("--add is for measurements in addition to those of --model FILE")
+	case f.modelFile == "":
 		return nil
+	case f.add && f.measurements == "":
+		return usagef("--add: give the measurements to add, with --measurements FILE")
 	}
-	for _, flag := range []string{"measurements", "repeats", "values", "transform", "exposure", "tested", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles", "time", "time-model"} {
+	learned := []string{"values", "transform", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles"}
+	if f.measurements == "" {
+		learned = append(learned, "repeats", "exposure", "tested", "time", "time-model")
+	}
+	for _, flag := range learned {
 		if changed(flag) {
-			return usagef("--model has its own measurements and hyperparameters: leave out --%s", flag)
+			return usagef("--model has its own kernel, hyperparameters and kind of values: leave out --%s", flag)
 		}
 	}
 	file, err := openModel(f.modelFile)
@@ -217,25 +260,101 @@ func (f *predictFlags) checkModel(changed func(string) bool) error {
 	return file.Close()
 }
 
-// model fits a model, or loads a saved one.
+// chooseColumns chooses what rows have of the node table, before anything is fitted.
+func (f *predictFlags) chooseColumns(a *app, net *graphio.Network) (err error) {
+	f.known, err = f.newNodeColumns(a, net, []string{"node", "time", "mean", "sd", "lower", "upper", "reading_lower", "reading_upper", "measured", "value", "n", "above", "exposure", "quantity"})
+	return err
+}
+
+// model fits a model, or loads a saved one, which may be given other measurements.
 func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*modelData, *grfgp.Model, error) {
 	if f.modelFile == "" {
 		d, err := loadData(ctx, a, &f.fitFlags, spec)
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := f.chooseColumns(a, d.net); err != nil {
+			return nil, nil, err
+		}
 		m, err := a.fit(ctx, d, d.known.spec(spec))
 		return d, m, err
 	}
-	net, err := f.input.load(ctx, a)
+	var m *grfgp.Model
+	d := &modelData{}
+	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+		if m, d.known, err = a.loadModel(ctx, f.modelFile, net); err != nil || f.measurements == "" {
+			return err
+		}
+		if err := f.checkNew(m.Spec(), spec); err != nil {
+			return err
+		}
+		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(m.Spec(), f.of("measurements", opts)))
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	m, k, err := a.loadModel(ctx, f.modelFile, net)
-	if err != nil {
+	a.tellNetwork(net)
+	if err := f.chooseColumns(a, net); err != nil {
 		return nil, nil, err
 	}
-	return &modelData{net: net, data: m.Data(), known: k, time: timesOf(m.Spec())}, m, nil
+	d.net = net
+	if d.measurements != nil {
+		if m, err = f.condition(ctx, a, d, m); err != nil {
+			return nil, nil, err
+		}
+	}
+	d.data, d.time = m.Data(), timesOf(m.Spec())
+	return d, m, nil
+}
+
+// checkNew refuses new measurements that a saved model cannot take. The Spec of the
+// flags says how they are to be read.
+func (f *predictFlags) checkNew(model, flags grfgp.Spec) error {
+	of := cmp.Or(model.Values, "gaussian")
+	switch time := f.timeFlags.model.chosen(); {
+	case model.Times != nil:
+		return usagef("--model %s is one over time, which takes no other measurements: leave out --measurements, or fit again with all of them", f.modelFile)
+	case f.column != "" && time != string(graphio.TimesLatest), time == "joint", time == "separate":
+		return usagef("--model %s has no time: give --time-model latest or ignore, or fit again", f.modelFile)
+	case flags.Values != "" && flags.Values != of:
+		return usagef("--model %s is one of %s values, and --exposure and --tested are for others; leave them out", f.modelFile, of)
+	case of == "share" && f.tested == "":
+		return usagef("--model %s is one of shares: name the column of the numbers tested, as in --tested tested", f.modelFile)
+	}
+	return nil
+}
+
+// condition gives a saved model other measurements, in place of its own or in addition.
+func (f *predictFlags) condition(ctx context.Context, a *app, d *modelData, m *grfgp.Model) (*grfgp.Model, error) {
+	file := d.measurements.Report.File
+	f.tellValues(a, d.measurements.Report, f.measurements, d.net)
+	a.tellSums(d.measurements.Report, f.repeats, m.Spec())
+	if err := checkNumbers(d.measurements, d.net.Graph.IDs(), m.Spec()); err != nil {
+		return nil, err
+	}
+	data, err := gp.DataOf(d.measurements)
+	if err != nil {
+		return nil, err
+	}
+	kept, fresh := "", plural.Count(data.Measurements(), "measurements")
+	if f.add {
+		kept = fmt.Sprintf("%s of the model and ", plural.Count(m.Data().Measurements(), "measurements"))
+		if data, err = m.Data().Append(data); err != nil {
+			return nil, dataf("%s: %w; measurements of one model either all have sds or none", file, err)
+		}
+	}
+	g := d.net.Graph
+	if err := a.fits(ctx, fmt.Sprintf("predicting %d nodes", g.Len()), g, m.Spec(), grfgp.Job{Measurements: data.Len(), Places: g.Len()}); err != nil {
+		return nil, err
+	}
+	s := a.talk.Stage("conditioning")
+	other, err := m.Condition(ctx, data)
+	if err != nil {
+		return nil, dataf("%s: %w", file, err)
+	}
+	s.Done("on %s%s of %s; hyperparameters as learned from %s", kept, fresh, file, plural.Count(m.LearnedFrom(), "measurements"))
+	return other, nil
 }
 
 // exposureOfNew returns the exposure of a new reading.

@@ -4,19 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
-	"strconv"
-
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
 	"grfgp/internal/ranks"
+	"grfgp/internal/table"
 )
 
 // rowsAtOnce is the number of rows that are made and written together, so that memory
@@ -35,6 +31,7 @@ type predictRows struct {
 	p        grfgp.Prediction    // of the share
 	measured map[int]measuredRow // by place
 	told     func(done, total int64)
+	columns  []table.Column // without those of the node table
 }
 
 // measuredRow is what a row has of the measurements.
@@ -45,7 +42,7 @@ type measuredRow struct {
 
 func (f *predictFlags) newRows(group *ranks.Group, d *modelData, m *grfgp.Model, periods []int, share grfgp.Share, p grfgp.Prediction) *predictRows {
 	g := d.net.Graph
-	r := &predictRows{f, d, m, periods, group, share, p, map[int]measuredRow{}, func(_, _ int64) {}}
+	r := &predictRows{predictFlags: f, d: d, m: m, periods: periods, ranks: group, share: share, p: p, measured: map[int]measuredRow{}, told: func(_, _ int64) {}}
 	first := map[int]int{} // row of each period
 	for k, period := range periods {
 		first[period] = k * g.Len()
@@ -110,7 +107,8 @@ func (r *predictRows) group(ctx context.Context, k, lo, hi int) ([]predictRow, e
 	rows := make([]predictRow, hi-lo)
 	time := r.d.time.name(r.periods[k])
 	for a := range rows {
-		rows[a].Node, rows[a].Time = g.IDs().At(places[a]-k*g.Len()), time
+		node := places[a] - k*g.Len()
+		rows[a].Node, rows[a].Time, rows[a].number = g.IDs().At(node), time, node
 		if known, ok := r.measured[places[a]]; ok {
 			rows[a].Measured, rows[a].N, rows[a].Value = true, known.n, &known.value
 			if r.d.data.Exposure != nil {
@@ -122,8 +120,12 @@ func (r *predictRows) group(ctx context.Context, k, lo, hi int) ([]predictRow, e
 	return rows, nil
 }
 
+// intervalsAtOnce is the number of rows after which an interruption is looked for: the interval
+// of a count takes up to a millisecond.
+const intervalsAtOnce = 512
+
 // rowNumbers is the number of numbers of a row that the model gives.
-const rowNumbers = 5
+const rowNumbers = 7
 
 // numbers returns them.
 func (r predictRow) numbers() [rowNumbers]float64 {
@@ -131,14 +133,14 @@ func (r predictRow) numbers() [rowNumbers]float64 {
 	if r.Above != nil {
 		above = *r.Above
 	}
-	return [rowNumbers]float64{r.Mean, r.SD, r.Lower, r.Upper, above}
+	return [rowNumbers]float64{r.Mean, r.SD, r.Lower, r.Upper, r.ReadingLower, r.ReadingUpper, above}
 }
 
 // set sets them.
 func (r *predictRow) set(to []float64, above bool) {
-	r.Mean, r.SD, r.Lower, r.Upper = to[0], to[1], to[2], to[3]
+	r.Mean, r.SD, r.Lower, r.Upper, r.ReadingLower, r.ReadingUpper = to[0], to[1], to[2], to[3], to[4], to[5]
 	if above {
-		r.Above = &to[4]
+		r.Above = &to[6]
 	}
 }
 
@@ -153,7 +155,12 @@ func (r *predictRows) gather(ctx context.Context, places []int) ([]float64, erro
 		}
 	}
 	rows := make([]predictRow, len(local))
-	r.intervals(rows, r.d, r.m, r.p.Select(local))
+	for lo := 0; lo < len(local); lo += intervalsAtOnce {
+		hi := min(len(local), lo+intervalsAtOnce)
+		if r.intervals(rows[lo:hi], r.d, r.p.Select(local[lo:hi])); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
 	own := make([]float64, 0, len(rows)*rowNumbers)
 	for _, row := range rows {
 		numbers := row.numbers()
@@ -186,32 +193,20 @@ func (r *predictRows) gather(ctx context.Context, places []int) ([]float64, erro
 	return all, nil
 }
 
-// intervals fills in mean, sd and interval, of the quantity or of a reading, and the
-// probability of being above the threshold.
-func (f *predictFlags) intervals(rows []predictRow, d *modelData, m *grfgp.Model, p grfgp.Prediction) {
+// intervals fills in mean, sd and interval of the quantity, the interval of a reading, and
+// the probability of being above the threshold.
+func (f *predictFlags) intervals(rows []predictRow, d *modelData, p grfgp.Prediction) {
 	if f.aboveAsked {
 		above := p.Above(f.above)
 		for i := range rows {
 			rows[i].Above = &above[i]
 		}
 	}
-	mean, sd := p.Mean, p.SD
-	var lower, upper []float64
-	switch plain := m.Spec().Values == "" && m.Spec().Transform == ""; {
-	case f.reading && plain:
-		z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
-		for i := range rows {
-			sd := math.Hypot(p.SD[i], m.NoiseSD())
-			rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = mean[i], sd, mean[i]-z*sd, mean[i]+z*sd
-		}
-		return
-	case f.reading:
-		mean, sd, lower, upper = p.Measurements(f.level, f.exposureOfNew(d.data))
-	default:
-		lower, upper = p.Interval(f.level)
-	}
+	lower, upper := p.Interval(f.level)
+	from, to := p.ReadingInterval(f.level, f.exposureOfNew(d.data))
 	for i := range rows {
-		rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = mean[i], sd[i], lower[i], upper[i]
+		rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = p.Mean[i], p.SD[i], lower[i], upper[i]
+		rows[i].ReadingLower, rows[i].ReadingUpper = from[i], to[i]
 	}
 }
 
@@ -228,15 +223,18 @@ func (a *app) writePredictions(ctx context.Context, w io.Writer, answer *predict
 		}
 		return nil
 	}
-	buffered := bufio.NewWriterSize(w, 1<<16)
-	write := a.predictionsCSV
-	if a.json {
-		write = a.predictionsJSON
+	if !a.json {
+		return rows.writeTable(w, slices.Concat(rows.columns[:1:1], rows.known.head(), rows.columns[1:], rows.known.tail()), func(write func(table.Row) error) error {
+			return rows.each(ctx, answer, write)
+		})
 	}
-	if err := write(ctx, buffered, answer, rows); err != nil {
-		return err
-	}
-	return buffered.Flush()
+	return table.Compress(w, rows.out, func(w io.Writer) error {
+		buffered := bufio.NewWriterSize(w, 1<<16)
+		if err := a.predictionsJSON(ctx, buffered, answer, rows); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	})
 }
 
 // predictionsJSON writes what json.Marshal writes for an answer with all its rows, which
@@ -258,6 +256,9 @@ func (a *app) predictionsJSON(ctx context.Context, w io.Writer, answer *predictA
 		if err != nil {
 			return err
 		}
+		for k := range group {
+			group[k].nodeInfo = rows.known.info(group[k].number)
+		}
 		text, err := json.Marshal(group)
 		if err != nil {
 			return err
@@ -275,51 +276,58 @@ func (a *app) predictionsJSON(ctx context.Context, w io.Writer, answer *predictA
 	return err
 }
 
-func (a *app) predictionsCSV(ctx context.Context, w io.Writer, answer *predictAnswer, rows *predictRows) error {
-	out := csv.NewWriter(w)
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
-	other := answer.Values != "" || answer.Change != ""
-	head := []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}
+// columns returns those of a table of predictions, without those of the node table.
+func (answer *predictAnswer) columns() []table.Column {
+	all := []table.Column{{Name: "node"}}
 	if answer.Time != nil {
-		head = slices.Insert(head, 1, "time")
+		all = append(all, table.Column{Name: "time"})
 	}
+	all = append(all, figures("mean", "sd", "lower", "upper", "reading_lower", "reading_upper")...)
+	all = append(all, table.Column{Name: "measured", Kind: table.Truth})
+	all = append(all, figures("value")...)
+	all = append(all, table.Column{Name: "n", Kind: table.Whole})
 	if answer.Above != nil {
-		head = append(head, "above")
+		all = append(all, figures("above")...)
 	}
-	if other {
-		head = append(head, "exposure", "quantity")
+	if answer.other() {
+		all = append(append(all, figures("exposure")...), table.Column{Name: "quantity"})
 	}
-	if err := out.Write(head); err != nil {
-		return err
-	}
-	for group, err := range rows.groups(ctx) {
+	return all
+}
+
+// other reports whether values are not measurements on a continuous scale, taken as they are.
+func (answer *predictAnswer) other() bool { return answer.Values != "" || answer.Change != "" }
+
+// each writes the rows, with what is known of their nodes.
+func (r *predictRows) each(ctx context.Context, answer *predictAnswer, write func(table.Row) error) error {
+	var cells []table.Cell
+	number := table.NumberCell
+	for group, err := range r.groups(ctx) {
 		if err != nil {
 			return err
 		}
-		for _, r := range group {
-			value := ""
-			if r.Value != nil {
-				value = number(*r.Value)
-			}
-			cells := []string{r.Node, number(r.Mean), number(r.SD), number(r.Lower), number(r.Upper), strconv.FormatBool(r.Measured), value, strconv.Itoa(r.N)}
+		for _, row := range group {
+			cells = r.known.appendHead(append(cells[:0], table.TextCell(row.Node)), row.number)
 			if answer.Time != nil {
-				cells = slices.Insert(cells, 1, r.Time)
+				cells = append(cells, table.TextCell(row.Time))
 			}
-			if r.Above != nil {
-				cells = append(cells, number(*r.Above))
+			cells = append(cells, number(row.Mean), number(row.SD), number(row.Lower), number(row.Upper), number(row.ReadingLower), number(row.ReadingUpper),
+				table.TruthCell(row.Measured), table.NumberAt(row.Value), table.WholeCell(row.N))
+			if answer.Above != nil {
+				cells = append(cells, table.NumberAt(row.Above))
 			}
-			if other {
-				exposure := ""
-				if r.Exposure > 0 {
-					exposure = number(r.Exposure)
+			if answer.other() {
+				exposure := table.Cell{}
+				if row.Exposure > 0 {
+					exposure = number(row.Exposure)
 				}
-				cells = append(cells, exposure, answer.Of)
+				cells = append(cells, exposure, table.TextCell(answer.Of))
 			}
-			if err := out.Write(cells); err != nil {
+			cells = r.known.appendTail(cells, row.number)
+			if err := write(table.Row{Cells: cells, Geometry: r.known.geometry(row.number)}); err != nil {
 				return err
 			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return nil
 }

@@ -34,7 +34,7 @@ func TestPredictionsInGroups(t *testing.T) {
 		t.Fatalf("%d rows in JSON for %d nodes", len(answer.Nodes), nodes)
 	}
 	for k, row := range answer.Nodes {
-		if cells := strings.Split(lines[1+k], ","); cells[0] != row.Node || (cells[5] == "true") != row.Measured {
+		if cells := strings.Split(lines[1+k], ","); cells[0] != row.Node || (cells[7] == "true") != row.Measured {
 			t.Fatalf("row %d is %+v in JSON and %q in CSV", k, row, lines[1+k])
 		}
 		if k > 0 && row.Node == answer.Nodes[k-1].Node {

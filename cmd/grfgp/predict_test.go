@@ -49,10 +49,10 @@ func TestPredict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(rows[0], ","); got != "node,mean,sd,lower,upper,measured,value,n" || len(rows) != 83 {
+	if got := strings.Join(rows[0], ","); got != "node,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n" || len(rows) != 83 {
 		t.Errorf("%d rows under %s", len(rows), got)
 	}
-	if rows[1][0] != "a0" || rows[1][5] != "true" || rows[1][7] != "1" || rows[2][0] != "b0" || rows[2][5] != "false" || rows[2][6] != "" {
+	if rows[1][0] != "a0" || rows[1][7] != "true" || rows[1][9] != "1" || rows[2][0] != "b0" || rows[2][7] != "false" || rows[2][8] != "" {
 		t.Errorf("first rows %v", rows[1:3])
 	}
 	for _, said := range []string{"exact solver: ", "components without a measurement: 1, with 2 nodes"} {
@@ -112,14 +112,74 @@ func TestPredictFromAModel(t *testing.T) {
 	}
 }
 
+// A saved model takes other measurements, in place of its own or in addition, with the
+// hyperparameters that it has: added one by one they are as if given at once.
+func TestPredictFromAModelWithMeasurements(t *testing.T) {
+	edges, measurements := ladder(t)
+	dir := t.TempDir()
+	model, more := filepath.Join(dir, "m.model"), filepath.Join(dir, "more.model")
+	if r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "--save-model", model); r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	saved := runLine(t, "", "predict", "--edges", edges, "--model", model)
+	same := runLine(t, "", "predict", "--edges", edges, "--model", model, "--measurements", measurements)
+	if same.code != exitOK || same.out != saved.out || !strings.Contains(same.err, "conditioning: on 20 measurements of "+measurements+"; hyperparameters as learned from 20 measurements") {
+		t.Errorf("its own measurements give other predictions: %+v", same)
+	}
+	first, second := write(t, dir, "1.csv", "node,value\nb1,11\nb5,12\n"), write(t, dir, "2.csv", "node,value\nb9,14\nb1,11.5\n")
+	both := write(t, dir, "12.csv", "node,value\nb1,11.5\nb9,14\nb1,11\nb5,12\n")
+	atOnce := runLine(t, "", "predict", "--edges", edges, "--model", model, "--measurements", both)
+	if r := runLine(t, "", "predict", "--edges", edges, "--model", model, "--measurements", first, "--save-model", more); r.code != exitOK || r.out == saved.out {
+		t.Fatalf("%+v", r)
+	}
+	after := runLine(t, "", "predict", "--edges", edges, "--model", more, "--measurements", second, "--add")
+	if after.code != exitOK || after.out != atOnce.out {
+		t.Errorf("one file after another gives\n%s\nboth give\n%s", after.out, atOnce.out)
+	}
+	if want := "conditioning: on 2 measurements of the model and 2 measurements of " + second + "; hyperparameters as learned from 20 measurements"; !strings.Contains(after.err, want) {
+		t.Errorf("nothing said of %q in\n%s", want, after.err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(after.out)).ReadAll()
+	if err != nil || len(rows) != 83 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, row := range rows[1:] {
+		if row[0] == "a0" && row[7] != "false" || row[0] == "b1" && (row[8] != "11.25" || row[9] != "2") {
+			t.Errorf("%v", row)
+		}
+	}
+	sds, other := write(t, dir, "sd.csv", "node,value,sd\nb1,11,0.5\n"), write(t, dir, "other.csv", "node,value\nq,11\n")
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitUsage, "--add is for measurements in addition to those of --model", []string{"--measurements", measurements, "--add"}},
+		{exitUsage, "--add: give the measurements to add", []string{"--model", model, "--add"}},
+		{exitUsage, "leave out --values", []string{"--model", model, "--measurements", first, "--values", "count"}},
+		{exitUsage, "is one of gaussian values", []string{"--model", model, "--measurements", first, "--tested", "value"}},
+		{exitUsage, "leave out --repeats", []string{"--model", model, "--repeats", "keep"}},
+		{exitUsage, "has no time", []string{"--model", model, "--measurements", first, "--time", "auto"}},
+		{exitBadData, "either all have sds or none", []string{"--model", model, "--measurements", sds, "--add"}},
+		{exitBadData, "other.csv", []string{"--model", model, "--measurements", other}},
+	} {
+		if r := runLine(t, "", append([]string{"predict", "--edges", edges}, c.args...)...); r.code != c.code || !strings.Contains(r.err, c.want) {
+			t.Errorf("%q: %+v", c.want, r)
+		}
+	}
+	if r := runLine(t, "", "predict", "--generate", "ring:82", "--model", model, "--measurements", write(t, dir, "ring.csv", "node,value\n1,2\n")); r.code != exitBadData || !strings.Contains(r.err, "another graph") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestPredictJSON(t *testing.T) {
 	edges, measurements := ladder(t)
-	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "--json", "--reading", "--solver", "iterative", "--method", "grf")
+	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "--json", "--solver", "iterative", "--method", "grf")
 	var answer predictAnswer
 	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
 		t.Fatalf("%v %+v", err, r)
 	}
-	if answer.Version != 1 || answer.SDOf != "reading" || len(answer.Nodes) != 82 || answer.Choice.Fit.Solver.String() != "iterative" {
+	if answer.Version != 1 || answer.Of != "value" || answer.Reading != "value" || answer.Measurements != 20 || answer.LearnedFrom != 20 || len(answer.Nodes) != 82 || answer.Choice.Fit.Solver.String() != "iterative" {
 		t.Errorf("%+v", answer.Choice)
 	}
 }

@@ -124,7 +124,7 @@ func TestRanksSharePredictions(t *testing.T) {
 					again = append(again, c.flags[k:k+2]...)
 				}
 			}
-			line = append([]string{"predict", "--model", model, "--reading"}, again...)
+			line = append([]string{"predict", "--model", model}, again...)
 			if want = runLine(t, "", line...); want.code != exitOK {
 				t.Fatalf("%+v", want)
 			}

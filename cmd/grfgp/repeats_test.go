@@ -63,11 +63,11 @@ func TestRepeatsCoverNewReadings(t *testing.T) {
 	const seeds = 5
 	inside, sds := 0, 0.0
 	for seed := range uint64(seeds) {
-		base := []string{"--generate", "ring:200", "--measurements", repeatedReadings(t, seed), "--reading"}
+		base := []string{"--generate", "ring:200", "--measurements", repeatedReadings(t, seed)}
 		p := predictions(t, base...)
 		random := rand.New(rng.New(seed, "new readings"))
 		for node := range 200 {
-			if v := lake(node) + random.NormFloat64(); p["lower"][node] <= v && v <= p["upper"][node] {
+			if v := lake(node) + random.NormFloat64(); p["reading_lower"][node] <= v && v <= p["reading_upper"][node] {
 				inside++
 			}
 			sds += p["sd"][node] / 200 / seeds
@@ -94,8 +94,8 @@ func TestRepeatsInOtherVerbs(t *testing.T) {
 	readings := repeatedReadings(t, 1)
 	base := []string{"--generate", "ring:200", "--measurements", readings, "--family", "diffusion", "--scales", "one"}
 	file := filepath.Join(t.TempDir(), "m.model")
-	fitted := runLine(t, "", append([]string{"predict", "--reading", "--save-model", file}, base...)...)
-	loaded := runLine(t, "", "predict", "--reading", "--generate", "ring:200", "--model", file)
+	fitted := runLine(t, "", append([]string{"predict", "--save-model", file}, base...)...)
+	loaded := runLine(t, "", "predict", "--generate", "ring:200", "--model", file)
 	if fitted.code != exitOK || fitted.out != loaded.out || !strings.Contains(fitted.out, ",20\n") {
 		t.Errorf("exit %d and %d, same output: %v\n%s", fitted.code, loaded.code, fitted.out == loaded.out, loaded.err)
 	}
@@ -129,10 +129,11 @@ func TestReadingWithGivenSDs(t *testing.T) {
 		text += fmt.Sprintf("%d,%g,0.3\n%d,%g,0.3\n", node, lake(node), node, lake(node)+0.1)
 	}
 	base := []string{"--generate", "ring:60", "--measurements", write(t, t.TempDir(), "sds.csv", text)}
-	quantity, reading := predictions(t, base...), predictions(t, append(base, "--reading")...)
-	for node, sd := range quantity["sd"] {
-		if want := math.Hypot(sd, 0.3); math.Abs(reading["sd"][node]-want) > 1e-6 {
-			t.Fatalf("node %d: sd %v of a reading, want %v", node, reading["sd"][node], want)
+	p := predictions(t, base...)
+	for node, sd := range p["sd"] {
+		want := 1.959964 * math.Hypot(sd, 0.3)
+		if got := (p["reading_upper"][node] - p["reading_lower"][node]) / 2; math.Abs(got-want) > 1e-5 {
+			t.Fatalf("node %d: half the interval of a reading is %v, want %v", node, got, want)
 		}
 	}
 	missing := write(t, t.TempDir(), "missing.csv", strings.Replace(text, "0,20,0.3\n", "0,20,\n", 1))

@@ -15,6 +15,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/table"
 	"grfgp/report"
 )
 
@@ -62,7 +63,7 @@ type suggestFlags struct {
 	count  int
 	again  bool
 	csv    bool
-	out    string
+	resultFlags
 }
 
 func suggestVerb(a *app) *cobra.Command {
@@ -78,9 +79,10 @@ policies treat the nodes picked so far, and those of --pending, as measured.
 Goals: maximize and minimize search for the highest or the lowest node, learn
 reduces the uncertainty of all nodes, and threshold=V finds the nodes above V.
 
-Mean and sd are those of the quantity itself, without the noise of a measurement, on
-the scale of predict: of counts the rate, of shares and yes-no values the
-probability; a threshold is on that scale, too. The
+Mean, sd and the credible interval lower to upper are those of the quantity, without
+the noise of a measurement, on the scale of predict: of counts the rate, of shares and
+yes-no values the probability; a threshold is on that scale, too. reading_lower to
+reading_upper is the interval of one new measurement, with its noise. The
 probability of being the best is estimated from posterior draws and shown with its
 standard error. Without measurements, nodes are drawn at random.
 
@@ -109,7 +111,8 @@ are picked by their benefit per cost.`,
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&f.again, "again", false, "suggest measured nodes, too")
 	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV")
-	flags.StringVarP(&f.out, "out", "o", "", "`file` for the suggestions, as CSV or with --json as JSON (default: a table on standard output)")
+	f.levelFlag(cmd)
+	f.resultFlags.flags(cmd, "suggestions", "a table for reading on standard output")
 	return cmd
 }
 
@@ -136,7 +139,13 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 		return usagef("-n %d: give 1 or more", f.count)
 	case f.csv && a.json:
 		return usagef("--csv and --json: give only one")
+	case f.csv && table.FormatOf(f.out) != "" && table.FormatOf(f.out) != table.CSV:
+		return usagef("--csv and -o %s: give only one", f.out)
 	}
+	if err := f.resultFlags.check(a); err != nil {
+		return err
+	}
+	f.input.keep = f.keepNames()
 	if err := f.siteFlags.check(changed); err != nil {
 		return err
 	}
@@ -147,11 +156,19 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	if err != nil {
 		return err
 	}
+	if t.shown, err = f.chooseColumns(a, t.net); err != nil {
+		return err
+	}
 	answer, err := a.ask(ctx, f, t.known.spec(spec), t)
 	if err != nil {
 		return err
 	}
 	return a.answerSuggest(f, answer)
+}
+
+// chooseColumns chooses what suggestions have of the node table.
+func (f *suggestFlags) chooseColumns(a *app, net *graphio.Network) (*nodeColumns, error) {
+	return f.newNodeColumns(a, net, columnNames((&suggestAnswer{Goal: f.goal}).columns()))
 }
 
 // suggestData is the input of suggestions.
@@ -161,6 +178,7 @@ type suggestData struct {
 	sites        *sites
 	known        *nodeFacts // nil: no covariates
 	idle         string     // why there is no model, "" if there is one
+	shown        *nodeColumns
 }
 
 // load reads the graph, the measurements, if there are any, and the limits of the
@@ -276,7 +294,14 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	s.Done("%d of %d nodes by %s%s", len(answer.Suggestions), f.count, by, a.sharedWords())
 	a.talk.Say("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
 	out := newSuggestAnswer(f, t, by, answer)
+	out.Level = f.level
 	chosen, ok := o.Chosen()
+	if ok {
+		if err := out.addIntervals(ctx, o, answer, medianExposure(d)); err != nil {
+			return nil, suggestError(ctx, err)
+		}
+	}
+	out.known = t.shown
 	if ok {
 		out.Model = &chosen
 		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms))

@@ -1,30 +1,39 @@
 package main
 
 import (
-	"encoding/csv"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/internal/table"
 )
 
 // suggestRow is a suggestion in JSON. Unknown fields are omitted.
 type suggestRow struct {
-	Node        string   `json:"node"`
-	Mean        *float64 `json:"mean,omitempty"`
-	SD          *float64 `json:"sd,omitempty"` // of the quantity itself
-	ChanceBest  *float64 `json:"chance_best,omitempty"`
-	ChanceSE    *float64 `json:"chance_se,omitempty"` // standard error of ChanceBest
-	ChanceAbove *float64 `json:"chance_above,omitempty"`
-	Reduction   *float64 `json:"variance_reduction,omitempty"` // of the mean variance over all nodes, given the rows before
-	Cost        float64  `json:"cost"`
-	Hops        *int     `json:"hops,omitempty"` // to the nearest measured node
-	Why         string   `json:"why"`
+	Node string `json:"node"`
+	nodeInfo
+	Mean         *float64 `json:"mean,omitempty"`
+	SD           *float64 `json:"sd,omitempty"`    // of the quantity, as
+	Lower        *float64 `json:"lower,omitempty"` // its interval is
+	Upper        *float64 `json:"upper,omitempty"`
+	ReadingLower *float64 `json:"reading_lower,omitempty"` // of one new measurement
+	ReadingUpper *float64 `json:"reading_upper,omitempty"`
+	ChanceBest   *float64 `json:"chance_best,omitempty"`
+	ChanceSE     *float64 `json:"chance_se,omitempty"` // standard error of ChanceBest
+	ChanceAbove  *float64 `json:"chance_above,omitempty"`
+	Reduction    *float64 `json:"variance_reduction,omitempty"` // of the mean variance over all nodes, given the rows before
+	Cost         float64  `json:"cost"`
+	Hops         *int     `json:"hops,omitempty"` // to the nearest measured node
+	Why          string   `json:"why"`
+
+	number int // of the node
 }
 
 // suggestAnswer is the answer in JSON.
@@ -41,7 +50,10 @@ type suggestAnswer struct {
 	Asked        int             `json:"asked"`
 	Short        bayesopt.Reason `json:"short,omitempty"`
 	ShortWhy     string          `json:"short_why,omitempty"`
+	Level        float64         `json:"level"` // of the intervals
 	Suggestions  []suggestRow    `json:"suggestions"`
+
+	known *nodeColumns
 }
 
 func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesopt.Answer) *suggestAnswer {
@@ -59,7 +71,7 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesop
 	hops := t.net.Graph.Hops(from)
 	_, level := f.goal.Level()
 	for _, s := range answer.Suggestions {
-		r := suggestRow{Node: t.net.Graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
+		r := suggestRow{Node: t.net.Graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why, number: s.Node}
 		if hops[s.Node] >= 0 {
 			r.Hops = &hops[s.Node]
 		}
@@ -80,6 +92,35 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesop
 	return out
 }
 
+// addIntervals adds the intervals of the quantity, and of a reading with an exposure, to the
+// rows that a model was asked about.
+func (answer *suggestAnswer) addIntervals(ctx context.Context, o *grfgp.Optimizer, from bayesopt.Answer, exposure float64) error {
+	var rows, nodes []int
+	for k, s := range from.Suggestions {
+		if s.Modelled {
+			rows, nodes = append(rows, k), append(nodes, s.Node)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	now, err := o.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := now.Predict(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	lower, upper := p.Interval(answer.Level)
+	readingLower, readingUpper := p.ReadingInterval(answer.Level, exposure)
+	for a, k := range rows {
+		r := &answer.Suggestions[k]
+		r.Lower, r.Upper, r.ReadingLower, r.ReadingUpper = &lower[a], &upper[a], &readingLower[a], &readingUpper[a]
+	}
+	return nil
+}
+
 // chanceSE is the standard error of a probability estimated from draws. One success
 // and one failure are added, so that it is not 0 where the estimate is.
 func chanceSE(chance float64, draws int) float64 {
@@ -90,9 +131,12 @@ func chanceSE(chance float64, draws int) float64 {
 
 // answerSuggest writes the answer.
 func (a *app) answerSuggest(f *suggestFlags, answer *suggestAnswer) error {
+	for k := range answer.Suggestions {
+		answer.Suggestions[k].nodeInfo = answer.known.info(answer.Suggestions[k].number)
+	}
 	return a.answerNodes(f, answer, asked{len(answer.Suggestions), answer.Asked, answer.Short, answer.ShortWhy},
 		func(w io.Writer) error { return a.suggestTable(w, answer) },
-		func(w io.Writer) error { return suggestCSV(w, answer) })
+		func(w io.Writer) error { return f.suggestFile(w, answer) })
 }
 
 // asked counts the suggestions, and says why there are fewer than asked for.
@@ -102,15 +146,17 @@ type asked struct {
 	why           string
 }
 
-// answerNodes writes an answer as JSON, as a table or as CSV, to the file or to
-// standard output. An empty answer has an exit code of its own.
-func (a *app) answerNodes(f *suggestFlags, answer any, n asked, table, csv func(w io.Writer) error) error {
-	write := table
+// answerNodes writes an answer as JSON, as a table for people or as one for programs, to
+// the file or to standard output. An empty answer has an exit code of its own.
+func (a *app) answerNodes(f *suggestFlags, answer any, n asked, people, programs func(w io.Writer) error) error {
+	write := people
 	switch {
 	case a.json:
-		write = func(w io.Writer) error { return json.NewEncoder(w).Encode(answer) }
+		write = func(w io.Writer) error {
+			return table.Compress(w, f.out, func(w io.Writer) error { return json.NewEncoder(w).Encode(answer) })
+		}
 	case f.csv || f.out != "":
-		write = csv
+		write = programs
 	}
 	var err error
 	switch {
@@ -149,31 +195,35 @@ func (answer *suggestAnswer) measure() measure {
 	return measure{"chance_best", "P(best)", func(r suggestRow) *float64 { return r.ChanceBest }}
 }
 
-func suggestCSV(w io.Writer, answer *suggestAnswer) error {
+// columns returns those of the suggestions, without those of the node table.
+func (answer *suggestAnswer) columns() []table.Column {
 	m := answer.measure()
-	out := csv.NewWriter(w)
-	rows := [][]string{{"node", "mean", "sd", m.name, "chance_se", "cost", "hops", "why"}}
-	if m.name != "chance_best" {
-		rows[0] = append(rows[0][:4:4], rows[0][5:]...)
+	all := append([]table.Column{{Name: "node"}}, figures("mean", "sd", "lower", "upper", "reading_lower", "reading_upper", m.name)...)
+	if m.name == "chance_best" {
+		all = append(all, figures("chance_se")...)
 	}
-	number := func(v *float64) string {
-		if v == nil {
-			return ""
+	return append(append(all, figures("cost")...), table.Column{Name: "hops", Kind: table.Whole}, table.Column{Name: "why"})
+}
+
+// suggestFile writes the suggestions in the format of the file.
+func (f *suggestFlags) suggestFile(w io.Writer, answer *suggestAnswer) error {
+	m, columns, known := answer.measure(), answer.columns(), answer.known
+	return f.writeTable(w, slices.Concat(columns[:1:1], known.head(), columns[1:], known.tail()), func(write func(table.Row) error) error {
+		for _, r := range answer.Suggestions {
+			cells := known.appendHead([]table.Cell{table.TextCell(r.Node)}, r.number)
+			for _, v := range []*float64{r.Mean, r.SD, r.Lower, r.Upper, r.ReadingLower, r.ReadingUpper, m.of(r)} {
+				cells = append(cells, table.NumberAt(v))
+			}
+			if m.name == "chance_best" {
+				cells = append(cells, table.NumberAt(r.ChanceSE))
+			}
+			cells = append(cells, table.NumberCell(r.Cost), table.WholeAt(r.Hops), table.TextCell(r.Why))
+			if err := write(table.Row{Cells: known.appendTail(cells, r.number), Geometry: known.geometry(r.number)}); err != nil {
+				return err
+			}
 		}
-		return strconv.FormatFloat(*v, 'g', 8, 64)
-	}
-	for _, r := range answer.Suggestions {
-		row := []string{r.Node, number(r.Mean), number(r.SD), number(m.of(r))}
-		if m.name == "chance_best" {
-			row = append(row, number(r.ChanceSE))
-		}
-		hops := ""
-		if r.Hops != nil {
-			hops = strconv.Itoa(*r.Hops)
-		}
-		rows = append(rows, append(row, number(&r.Cost), hops, r.Why))
-	}
-	return out.WriteAll(rows)
+		return nil
+	})
 }
 
 // suggestTable writes the answer as text, without empty columns.
@@ -186,10 +236,13 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 		}
 		return fmt.Sprintf("%.4g", *v)
 	}
-	known := answer.Suggestions[0].Mean != nil
+	known, labelled := answer.Suggestions[0].Mean != nil, slices.ContainsFunc(answer.Suggestions, func(r suggestRow) bool { return r.Label != "" })
 	fmt.Fprint(t, "node\t")
+	if labelled {
+		fmt.Fprint(t, "label\t")
+	}
 	if known {
-		fmt.Fprint(t, "mean\tsd\t")
+		fmt.Fprint(t, "mean\tsd\tlower\tupper\treading lower\treading upper\t")
 		if m.of(answer.Suggestions[0]) != nil {
 			fmt.Fprintf(t, "%s\t", m.title)
 		}
@@ -197,8 +250,11 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 	fmt.Fprint(t, "cost\thops\treason\n")
 	for _, r := range answer.Suggestions {
 		fmt.Fprintf(t, "%s\t", r.Node)
+		if labelled {
+			fmt.Fprintf(t, "%s\t", short20(r.Label))
+		}
 		if known {
-			fmt.Fprintf(t, "%s\t%s\t", shown(r.Mean), shown(r.SD))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t", shown(r.Mean), shown(r.SD), shown(r.Lower), shown(r.Upper), shown(r.ReadingLower), shown(r.ReadingUpper))
 			switch {
 			case r.ChanceBest != nil && *r.ChanceBest == 0:
 				fmt.Fprintf(t, "< %.1g\t", 3/float64(answer.Draws))
@@ -217,7 +273,7 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 	if err := t.Flush(); err != nil || !known {
 		return err
 	}
-	a.talk.Say("  sd: of the quantity itself, without noise; hops: to the nearest measured node")
+	a.talk.Say("  mean, sd, lower and upper: of the quantity, without noise; reading lower and upper: of one new measurement, with its noise; intervals of %g %%; hops: to the nearest measured node", 100*answer.Level)
 	switch {
 	case answer.Draws > 0:
 		a.talk.Say("  P(best): probability that the node is the best of all allowed nodes, measured ones included, ± standard error, estimated from %d posterior draws; < marks a node that is the best in no draw", answer.Draws)

@@ -168,13 +168,13 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 	r := runLine(t, "", append([]string{"suggest", "--goal", "maximize"}, args...)...)
-	for _, said := range []string{"5 of 5 nodes by thompson", "sd: of the quantity itself", "± standard error, estimated from 1000 posterior draws", "components without a measurement: 1"} {
+	for _, said := range []string{"5 of 5 nodes by thompson", "upper: of the quantity, without noise", "± standard error, estimated from 1000 posterior draws", "components without a measurement: 1"} {
 		if !strings.Contains(r.err, said) {
 			t.Errorf("nothing said of %q in\n%s", said, r.err)
 		}
 	}
 	head := strings.Join(strings.Fields(strings.SplitN(r.out, "\n", 2)[0]), " ")
-	if head != "node mean sd P(best) cost hops reason" || !strings.Contains(r.out, " ± ") {
+	if head != "node mean sd lower upper reading lower reading upper P(best) cost hops reason" || !strings.Contains(r.out, " ± ") {
 		t.Errorf("the table is\n%s", r.out)
 	}
 	out := filepath.Join(dir, "s.csv")

@@ -120,12 +120,12 @@ func TestPredictOverTime(t *testing.T) {
 			}
 		}
 		rows, err := csv.NewReader(strings.NewReader(want.out)).ReadAll()
-		if err != nil || len(rows) != 1+24*5 || !slices.Equal(rows[0], []string{"node", "time", "mean", "sd", "lower", "upper", "measured", "value", "n"}) {
+		if err != nil || len(rows) != 1+24*5 || !slices.Equal(rows[0], []string{"node", "time", "mean", "sd", "lower", "upper", "reading_lower", "reading_upper", "measured", "value", "n"}) {
 			t.Fatalf("%d rows, %v, %v", len(rows), rows[0], err)
 		}
 		square := 0.0
 		for k, row := range rows[1:] {
-			if row[0] != strconv.Itoa(k%24) || row[1] != months[k/24] || row[6] != strconv.FormatBool((7*(k%24)+5*(k/24))%3 == 0) {
+			if row[0] != strconv.Itoa(k%24) || row[1] != months[k/24] || row[8] != strconv.FormatBool((7*(k%24)+5*(k/24))%3 == 0) {
 				t.Fatalf("row %d is %v", k, row)
 			}
 			mean, err := strconv.ParseFloat(row[2], 64)

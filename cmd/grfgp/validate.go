@@ -38,7 +38,12 @@ measured node, harmonic interpolation, a graph ridge (Laplacian-regularised leas
 squares), least squares on covariates if there are any, and a ridge on singular
 vectors of the graph. Repeated measurements of a
 node are held out together and count as one, their mean; with --repeats keep they
-are compared one by one.
+are compared one by one. Intervals are those of a reading: reading_lower to
+reading_upper of predict.
+
+The model is learned again for every fold. The report does the same, so that its error
+is this one. The page of a study keeps the hyperparameters that were learned from all
+measurements; its error is slightly smaller.
 
 Of counts and shares, errors are those of rates and probabilities, weighted by
 exposures, and intervals are those of a new count, or of a new number of positives,
@@ -215,7 +220,7 @@ func (a *app) printValidation(v *crossval.Validation, spec grfgp.Spec) error {
 		if c.Expected != c.Level {
 			expected = fmt.Sprintf(", %.1f %% expected", 100*c.Expected)
 		}
-		fmt.Fprintf(t, "coverage\t%.1f %%\tby %g %% intervals%s\n", 100*c.Share, 100*c.Level, expected)
+		fmt.Fprintf(t, "coverage\t%.1f %%\tby %g %% intervals of a reading%s\n", 100*c.Share, 100*c.Level, expected)
 	}
 	if err := t.Flush(); err != nil {
 		return err

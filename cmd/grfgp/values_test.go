@@ -38,7 +38,7 @@ func TestPredictLipCancer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if head := strings.Join(rows[0], ","); head != "node,mean,sd,lower,upper,measured,value,n,above,exposure,quantity" {
+	if head := strings.Join(rows[0], ","); head != "node,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n,above,exposure,quantity" {
 		t.Fatalf("columns %s", head)
 	}
 	net, err := graphio.ReadGraph(t.Context(), graphio.File(edges), graphio.Options{})
@@ -65,18 +65,18 @@ func TestPredictLipCancer(t *testing.T) {
 	above := p.Above(1)
 	for _, row := range rows[1:] {
 		i, _ := net.Graph.IDs().Lookup([]byte(row[0]))
-		for k, want := range map[int]float64{1: p.Mean[i], 2: p.SD[i], 3: lower[i], 4: upper[i], 8: above[i]} {
+		for k, want := range map[int]float64{1: p.Mean[i], 2: p.SD[i], 3: lower[i], 4: upper[i], 10: above[i]} {
 			if got, _ := strconv.ParseFloat(row[k], 64); math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
 				t.Errorf("district %s: %s is %v, want %v", row[0], rows[0][k], got, want)
 			}
 		}
-		if row[10] != "relative risk" {
-			t.Errorf("district %s: %s", row[0], row[10])
+		if row[12] != "relative risk" {
+			t.Errorf("district %s: %s", row[0], row[12])
 		}
 		if row[0] == "1" {
 			mean, _ := strconv.ParseFloat(row[1], 64)
-			chance, _ := strconv.ParseFloat(row[8], 64)
-			if row[6] != "6.4285714" || mean < 2.5 || mean > 6.5 || chance < 0.999 { // 9 cases, 1.4 expected
+			chance, _ := strconv.ParseFloat(row[10], 64)
+			if row[8] != "6.4285714" || mean < 2.5 || mean > 6.5 || chance < 0.999 { // 9 cases, 1.4 expected
 				t.Errorf("district 1: %v", row)
 			}
 		}
@@ -88,16 +88,16 @@ func TestPredictLipCancer(t *testing.T) {
 	}
 
 	// A new count at the median exposure.
-	again := runLine(t, "", "predict", "--edges", edges, "--measurements", districts, "--exposure", "expected", "--reading", "--json", "--roles", "none")
+	again := runLine(t, "", "predict", "--edges", edges, "--measurements", districts, "--exposure", "expected", "--json", "--roles", "none")
 	var answer predictAnswer
 	if err := json.Unmarshal([]byte(again.out), &answer); err != nil {
 		t.Fatalf("%v in %+v", err, again)
 	}
-	if answer.Of != "count" || answer.Values != "count" || answer.Exposed != medianExposure(d) {
+	if answer.Of != "relative risk" || answer.Reading != "count" || answer.Values != "count" || answer.Exposed != medianExposure(d) {
 		t.Errorf("%s of %s values with the exposure %v", answer.Of, answer.Values, answer.Exposed)
 	}
 	for _, row := range answer.Nodes {
-		if row.Lower != math.Trunc(row.Lower) || row.Upper != math.Trunc(row.Upper) || row.Lower > row.Mean || row.Mean > row.Upper {
+		if lower, upper, mean := row.ReadingLower, row.ReadingUpper, row.Mean*answer.Exposed; lower != math.Trunc(lower) || upper != math.Trunc(upper) || lower > mean || mean > upper {
 			t.Errorf("%+v", row)
 		}
 	}

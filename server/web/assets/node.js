@@ -77,6 +77,7 @@ export class NodePanel {
       ...(node.chances ? [["Probable classes", chanceList(node.chances)]] : Number.isFinite(node.mean) ? [
         ["Predicted mean", of(node.mean)],
         ["95 % credible interval", `${number(node.lower)} to ${of(node.upper)}`],
+        Number.isFinite(node.reading_lower) && ["95 % interval of a reading", `${number(node.reading_lower)} to ${of(node.reading_upper)}`],
         Number.isFinite(node.above) && ["Chance of being above", percent(node.above)],
       ] : [["Prediction", "none yet"]]),
       node.pending && ["Reserved", node.holder === person() && node.holder ? "by you" : node.holder ? `by ${node.holder}` : "yes"],

@@ -74,7 +74,7 @@ function errors(c) {
   const all = [{ name: "the model", rmse: c.rmse, ours: true }, ...others].filter((r) => Number.isFinite(r.rmse)).sort((a, b) => a.rmse - b.rmse);
   const worst = Math.max(...all.map((r) => r.rmse));
   return [
-    h("p", { class: "soft" }, "Root mean square error on held-out measurements, in their unit; shorter is better."),
+    h("p", { class: "soft" }, "Root mean square error on held-out measurements, in their unit; shorter is better. Hyperparameters are those learned from all measurements, so the error is slightly smaller than that of grfgp validate and of a report, which learn again for each fold."),
     h("div", { class: "bars" }, all.map((r) => bar(r.name, number(r.rmse, 3), r.rmse / worst, { ours: r.ours }))),
   ];
 }

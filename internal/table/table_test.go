@@ -1,0 +1,160 @@
+package table
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+)
+
+var columns = []Column{{Name: "node"}, {Name: `odd, "name"`}, {Name: "mean", Kind: Number, Digits: 8}, {Name: "lat", Kind: Number}, {Name: "n", Kind: Whole}, {Name: "measured", Kind: Truth}}
+
+var rows = []Row{
+	{Cells: []Cell{TextCell("a"), TextCell("x, \"y\"\nz"), NumberCell(1.0 / 3), NumberCell(50.123456789), WholeCell(3), TruthCell(true)}, Geometry: Point(50.123456789, -7)},
+	{Cells: []Cell{TextCell("b"), {}, NumberCell(math.NaN()), NumberCell(math.Inf(1)), WholeAt(nil), TruthCell(false)}},
+	{Cells: []Cell{TextCell("ü<&"), TextCell(""), NumberCell(1e-7), NumberCell(1e22), WholeCell(-1 << 40), TruthCell(true)}, Geometry: Point(math.NaN(), 1)},
+}
+
+func written(t *testing.T, f Format, rows []Row) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := New(&out, f, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestCSV(t *testing.T) {
+	got, err := csv.NewReader(bytes.NewReader(written(t, CSV, rows))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{
+		{"node", `odd, "name"`, "mean", "lat", "n", "measured"},
+		{"a", "x, \"y\"\nz", "0.33333333", "50.123456789", "3", "true"},
+		{"b", "", "", "", "", "false"},
+		{"ü<&", "", "1e-07", "1e+22", "-1099511627776", "true"},
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestGeoJSON(t *testing.T) {
+	for _, count := range []int{0, 1, len(rows)} {
+		var got struct {
+			Type     string
+			Features []struct {
+				Type       string
+				Geometry   *struct{ Coordinates []float64 }
+				Properties map[string]any
+			}
+		}
+		text := written(t, GeoJSON, rows[:count])
+		if err := json.Unmarshal(text, &got); err != nil || got.Type != "FeatureCollection" || len(got.Features) != count {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if count < len(rows) {
+			continue
+		}
+		a, b, c := got.Features[0], got.Features[1], got.Features[2]
+		if a.Type != "Feature" || fmt.Sprint(a.Geometry.Coordinates) != "[-7 50.123456789]" || fmt.Sprint(a.Properties) != "map[lat:50.123456789 mean:0.33333333 measured:true n:3 node:a odd, \"name\":x, \"y\"\nz]" {
+			t.Errorf("%+v", a)
+		}
+		if b.Geometry != nil || b.Properties["mean"] != nil || b.Properties["n"] != nil || len(b.Properties) != len(columns) || c.Geometry != nil || c.Properties["node"] != "ü<&" {
+			t.Errorf("%+v and %+v", b, c)
+		}
+	}
+}
+
+// A Parquet file has the columns in their order and with their types.
+func TestParquet(t *testing.T) {
+	text := written(t, Parquet, rows)
+	f, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, field := range f.Schema().Fields() {
+		names = append(names, field.Name()+" "+field.Type().String())
+	}
+	if got, want := strings.Join(names, "; "), `node STRING; odd, "name" STRING; mean DOUBLE; lat DOUBLE; n INT(64,true); measured BOOLEAN`; got != want {
+		t.Errorf("columns %s, want %s", got, want)
+	}
+	got := make([]parquet.Row, 4)
+	r := parquet.NewReader(bytes.NewReader(text))
+	n, err := r.ReadRows(got)
+	if err != nil && err != io.EOF || n != len(rows) {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	if a := got[0]; a[0].String() != "a" || a[1].String() != "x, \"y\"\nz" || a[2].Double() != 1.0/3 || a[3].Double() != 50.123456789 || a[4].Int64() != 3 || !a[5].Boolean() {
+		t.Errorf("%v", a)
+	}
+	if b := got[1]; !b[1].IsNull() || !b[2].IsNull() || !b[3].IsNull() || !b[4].IsNull() || b[5].IsNull() || b[5].Boolean() {
+		t.Errorf("%v", b)
+	}
+	if c := got[2]; c[1].IsNull() || c[1].String() != "" {
+		t.Errorf("an empty text is %v", c[1])
+	}
+}
+
+// Many rows are in several groups, and the same rows are the same bytes.
+func TestParquetGroups(t *testing.T) {
+	many := make([]Row, parquetRows+5)
+	for k := range many {
+		many[k] = Row{Cells: []Cell{TextCell(fmt.Sprint(k)), {}, NumberCell(float64(k)), {}, WholeCell(k), TruthCell(k%2 == 0)}}
+	}
+	text := written(t, Parquet, many)
+	f, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
+	if err != nil || f.NumRows() != int64(len(many)) || len(f.RowGroups()) != 2 {
+		t.Fatalf("%d rows in %d groups, %v", f.NumRows(), len(f.RowGroups()), err)
+	}
+	if !bytes.Equal(text, written(t, Parquet, many)) {
+		t.Error("the second file differs")
+	}
+}
+
+func TestNames(t *testing.T) {
+	for path, want := range map[string]Format{"a.csv": CSV, "b/a.GeoJSON": GeoJSON, "a.parquet": Parquet, "a.csv.gz": CSV, "a.geojson.zst": GeoJSON, "a.json": "", "a": "", "csv": "", "a.gz": ""} {
+		if got := FormatOf(path); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+	}
+	if _, err := New(io.Discard, CSV, []Column{{Name: "a"}, {Name: "a"}}); err == nil {
+		t.Error("two columns have one name")
+	}
+	if _, err := New(io.Discard, "xml", nil); err == nil {
+		t.Error("an unknown format")
+	}
+}
+
+func TestCompress(t *testing.T) {
+	var out bytes.Buffer
+	if err := Compress(&out, "x.csv.zst", func(w io.Writer) error { _, err := io.WriteString(w, "hello"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := zstd.NewReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if text, err := io.ReadAll(r); err != nil || string(text) != "hello" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
