@@ -223,6 +223,7 @@ func TestNumPy(t *testing.T) {
 		{name: "no pointers", text: archive("format", csr, "shape", square, "data", one, "indices", place), want: `there is no array indptr of whole numbers; write the file again`},
 		{name: "absurd size", text: archive("format", csr, "shape", npy(head("<i8", "2,"), []int64{1e12, 1e12}), "data", one, "indices", place, "indptr", place), want: `1000000000000 nodes, but only 1 edges: nearly all nodes would have no edge; correct the number of nodes`},
 		{name: "oblong", text: archive("format", csr, "shape", npy(head("<i8", "2,"), []int64{2, 3}), "data", one, "indices", place, "indptr", place), want: `the matrix is not square; save the adjacency matrix, whose rows and columns are the nodes`},
+		{name: "bomb", text: archive("format", csr, "shape", square, "data", npy(head("|b1", "20000000,"), make([]byte, 20_000_000))), want: `it unpacks to more than 100 times its size; save it with compressed=False if that is right`},
 		{name: "arrays", text: archive("x", one, "y", one), want: `holds the arrays x, y, and is not a sparse matrix; save the adjacency matrix with scipy.sparse.save_npz, or one array with numpy.save`},
 	} {
 		c.run(t, npzFormat, "f")
