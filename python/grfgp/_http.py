@@ -38,7 +38,7 @@ class Connection:
     seconds.
     """
 
-    def __init__(self, url: str, token: Optional[str] = None, *, timeout: float = 60.0, wait: float = 3600.0):
+    def __init__(self, url: str, token: Optional[str] = None, *, timeout: float = 300.0, wait: float = 3600.0):
         self.url = url.rstrip("/")
         self.token = token
         self.timeout, self.wait = timeout, wait

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import secrets
@@ -30,6 +31,7 @@ class Server:
         self.store = os.path.abspath(os.fspath(store)) if store is not None else os.path.join(self._folder.name, "studies.db")
         self.token = token or secrets.token_urlsafe(32)
         self._lines: List[str] = []
+        atexit.register(self.stop)  # for those who use no with block
         try:
             self._child = self._start(listen, verbose)
             self.url = self._address()
@@ -88,6 +90,7 @@ class Server:
                 if stream is not None:
                     stream.close()
         self._folder.cleanup()
+        atexit.unregister(self.stop)
 
     def __enter__(self) -> "Server":
         return self

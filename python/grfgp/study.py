@@ -210,7 +210,8 @@ class Study:
     def suggestions(self, n: int = 5) -> Table:
         """Return what would be suggested next; nothing is reserved."""
         rows = self._http.call("GET", self._path + "/candidates", query={"count": int(n)})["candidates"]
-        return of_rows([_flat(r) for r in rows], self._names, ("why",))
+        shown = [{k: v for k, v in _flat(r).items() if k not in ("rule", "lower999", "upper999")} for r in rows]
+        return of_rows([{**{k: v for k, v in r.items() if k != "why"}, "why": r.get("why", "")} for r in shown], self._names)
 
     def predictions(self) -> Table:
         """Return the predictions of all nodes: mean, sd, lower, upper; classes have probabilities."""

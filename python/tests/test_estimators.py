@@ -24,6 +24,7 @@ try:
     from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
+    from sklearn.utils.estimator_checks import check_get_params_invariance, check_no_attributes_set_in_init, check_set_params
 except ImportError as err:
     raise unittest.SkipTest(f"these tests need {err.name}") from None
 
@@ -86,6 +87,8 @@ class Regressor(Data):
         copy = clone(model)
         self.assertIs(copy.graph, self.graph)
         self.assertEqual(copy.get_params(), model.get_params())
+        for check in (check_get_params_invariance, check_set_params, check_no_attributes_set_in_init):
+            check("GraphRegressor", model)
         scores = cross_val_score(model, self.nodes, self.y, cv=3)
         self.assertGreater(scores.min(), 0.7)
         search = GridSearchCV(model, {"family": ["diffusion", "matern"]}, cv=2).fit(self.nodes, self.y)
