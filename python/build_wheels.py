@@ -89,7 +89,8 @@ def build(name: str, out: Path) -> Path:
         # Compiled for the machine alone: no paths, no build id, no symbols.
         command = ["go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", str(program), "./cmd/grfgp"]
         env = {**os.environ, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": machine}
-        subprocess.run(command, cwd=root, env=env, check=True)
+        if subprocess.run(command, cwd=root, env=env).returncode != 0:
+            sys.exit(f"the program could not be built for {name}")
         return write_wheel(out, name, program.read_bytes(), program.name)
 
 

@@ -36,12 +36,12 @@ except ImportError:
     class ClassifierMixin:  # type: ignore[no-redef]
         _estimator_type = "classifier"
 
-    _NotFittedError = ValueError  # type: ignore[misc, assignment]
+    _NotFittedError = ValueError
 
 __all__ = ["BaseEstimator", "ClassifierMixin", "NotFitted", "RegressorMixin", "not_fitted"]
 
 
-class NotFitted(GrfgpError, _NotFittedError):  # type: ignore[valid-type, misc]
+class NotFitted(GrfgpError, _NotFittedError):
     """A method that needs a fitted model was called before ``fit``."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -10,7 +11,7 @@ import sys
 import threading
 import warnings
 from pathlib import Path
-from typing import IO, List, Optional, Sequence
+from typing import IO, Iterator, List, Optional, Sequence
 
 from .errors import GrfgpWarning, ProgramMissing, of_exit_code
 
@@ -61,16 +62,23 @@ def run(args: Sequence[str], folder: str, answer: str, *, verbose: bool = False)
     ``sys.stderr``; without, it says only what is lost of the data, as Python's warnings.
     """
     command = [path(), *args] if verbose else [path(), *args, "--quiet"]
-    with open(answer, "wb") as out, subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE) as child:
-        lines: List[str] = []
-        reader = threading.Thread(target=_read, args=(child.stderr, lines, verbose), daemon=True)
-        reader.start()
+    lines: List[str] = []
+    with open(answer, "wb") as out:
+        with _uninterrupted() as interrupted:
+            child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
+            reader = threading.Thread(target=_read, args=(child.stderr, lines, verbose), daemon=True)
+            reader.start()
         try:
+            if interrupted:
+                raise KeyboardInterrupt
             code = child.wait()
-            reader.join()
         except BaseException:
             _stop(child)
             raise
+        finally:
+            reader.join()
+            assert child.stderr is not None
+            child.stderr.close()
     text = _message(lines)
     if code == 130 or code == -signal.SIGINT:
         raise KeyboardInterrupt(text)
@@ -79,6 +87,23 @@ def run(args: Sequence[str], folder: str, answer: str, *, verbose: bool = False)
     if not verbose:
         for line in lines:
             warnings.warn(line.strip(), GrfgpWarning, stacklevel=5)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[List[int]]:
+    """Put Ctrl-C off while a child is started, which would otherwise be lost sight of.
+
+    The list has the signals that came meanwhile. Only the main thread gets any.
+    """
+    came: List[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _read(stream: Optional[IO[bytes]], lines: List[str], echo: bool) -> None:

@@ -17,7 +17,7 @@ from ._base import BaseEstimator, not_fitted
 from ._ids import nodes_of, text_of, write_table
 from .errors import BadData, UsageError
 from .graph import Graph
-from .tables import Table, of_rows
+from .tables import Array, Table, of_rows
 
 
 class GraphEstimator(BaseEstimator):
@@ -36,17 +36,19 @@ class GraphEstimator(BaseEstimator):
     predictions_: Table
     answer_: Dict[str, Any]
     n_features_in_: int
+    _training: Dict[str, Sequence[Any]]
+    _kept: bytes
 
     def _columns(self) -> Dict[str, Sequence[Any]]:
         """Return the table of values that the model was fitted to."""
         if not hasattr(self, "_training"):
             raise not_fitted(self)
-        return self._training  # type: ignore[has-type]
+        return self._training
 
     def _fit(self, X: Any, columns: Dict[str, Sequence[Any]], command: List[str], keep: Optional[str] = None) -> None:
         """Run a command that fits, and keep its answer and the file that it leaves."""
         graph = Graph.of(self.graph)
-        table = {"node": self._texts(graph, X), **columns}
+        table: Dict[str, Sequence[Any]] = {"node": self._texts(graph, X), **columns}
         answer, kept = self._run(command, graph, table, keep)
         rows = answer.pop("nodes")
         names = graph.learn_ids(row["node"] for row in rows)
@@ -104,7 +106,7 @@ class GraphEstimator(BaseEstimator):
             flags += ["--" + name.replace("_", "-"), text]
         return flags
 
-    def _places(self, X: Any) -> "np.ndarray":
+    def _places(self, X: Any) -> Array:
         """Return the rows of predictions that belong to X; of all nodes if it is None."""
         if not hasattr(self, "predictions_"):
             raise not_fitted(self)

@@ -14,7 +14,10 @@ _missing = {"", "-", "na", "n/a", "#n/a", "nan", "null", "none"}
 
 def plain(value: Any) -> Hashable:
     """Return a scalar of numpy as Python's own, which prints as it reads."""
-    return value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item()
+    result: Hashable = value
+    return result
 
 
 def text_of(value: Hashable, what: str = "node") -> str:

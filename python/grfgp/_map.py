@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import GrfgpError
 from .graph import Graph
-from .tables import Table, shown
+from .tables import Array, Table, shown
 
 if TYPE_CHECKING:
     from .study import Study
@@ -78,7 +78,7 @@ def _page(title: str, words: str, pictures: str, table: str) -> str:
     )
 
 
-Place = Tuple[np.ndarray, np.ndarray]
+Place = Tuple[Array, Array]
 
 
 def _place(graph: Graph, table: Table) -> Optional[Place]:
@@ -97,7 +97,7 @@ def _place(graph: Graph, table: Table) -> Optional[Place]:
     return place if len(place[0]) == len(table) else None
 
 
-def _spots(at: np.ndarray) -> Tuple[np.ndarray, np.ndarray, float, float]:
+def _spots(at: Array) -> Tuple[Array, Array, float, float]:
     """Return the nodes that are drawn, their places on the picture, the radius of a node and the height."""
     drawn = np.flatnonzero(np.isfinite(at).all(axis=1))
     if len(drawn) > _most_nodes:
@@ -115,7 +115,7 @@ def _spots(at: np.ndarray) -> Tuple[np.ndarray, np.ndarray, float, float]:
     return drawn, spot, float(np.clip(150 / np.sqrt(len(drawn)) / 3, 1.2, 6)), float(height)
 
 
-def _svg(place: Place, table: Table, fill: Sequence[str], words: Sequence[str], opacity: Optional[np.ndarray] = None) -> str:
+def _svg(place: Place, table: Table, fill: Sequence[str], words: Sequence[str], opacity: Optional[Array] = None) -> str:
     at, edges = place
     drawn, spot, radius, height = _spots(at)
     if not len(drawn):
@@ -169,7 +169,7 @@ def _captioned(svg: str, caption: str) -> str:
     return f'<div>{svg}<div style="display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin-left:{_margin}px">{caption}</div></div>'
 
 
-def _colours(share: np.ndarray) -> List[str]:
+def _colours(share: Array) -> List[str]:
     """Return colours of numbers from 0 to 1.
 
     >>> _colours(np.array([0.0, 1.0]))

@@ -10,6 +10,7 @@ from ._base import ClassifierMixin, not_fitted
 from ._estimator import GraphEstimator, column
 from ._ids import Names, nodes_of, plain
 from .errors import UsageError
+from .tables import Array
 
 
 class GraphClassifier(ClassifierMixin, GraphEstimator):
@@ -107,11 +108,12 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         }
         return self
 
-    def predict(self, X: Any = None) -> np.ndarray:
+    def predict(self, X: Any = None) -> Array:
         """Return the most probable class of nodes; of all nodes if ``X`` is None."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best: Array = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return best
 
-    def predict_proba(self, X: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any = None) -> Array:
         """Return the probabilities of all classes, in the order of ``classes_``.
 
         They are those of the model, also at nodes whose class was given.

@@ -234,17 +234,17 @@ class Graph:
         if hasattr(nodes, "columns"):
             lower = {str(c).lower(): c for c in nodes.columns}
             key = lower.get("node", lower.get("id"))
-            ids = (nodes[key] if key is not None else nodes.index).tolist()
+            given = (nodes[key] if key is not None else nodes.index).tolist()
             columns = {str(c): nodes[c].tolist() for c in nodes.columns if c != key}
         elif isinstance(nodes, Mapping):
             key = next((k for k in ("node", "id") if k in nodes), None)
             if key is None:
                 raise UsageError("nodes is a mapping of columns: name the ids node")
-            ids = list(nodes[key])
+            given = list(nodes[key])
             columns = {str(c): list(v) for c, v in nodes.items() if c != key}
         else:
             raise UsageError("nodes is a DataFrame, a mapping of columns, or a path")
-        ids = [plain(v) for v in ids]
+        ids: List[Hashable] = [plain(v) for v in given]
         for name, column in columns.items():
             if len(column) != len(ids):
                 raise BadData(f"the column {name} of nodes has {len(column)} rows, and there are {len(ids)} ids")
@@ -345,7 +345,7 @@ def _cell(value: Any) -> Union[str, float, int]:
 
 def _attributes(ids: Sequence[Hashable], data: Mapping[Any, Mapping[str, Any]]) -> Dict[str, Sequence[Any]]:
     """Return the attributes of networkx nodes as columns; pos becomes x and y."""
-    columns: Dict[str, List[Any]] = {}
+    made: Dict[str, List[Any]] = {}
     for k, node in enumerate(ids):
         for name, value in data[node].items():
             cells: Mapping[str, Any] = {str(name): value}
@@ -354,5 +354,5 @@ def _attributes(ids: Sequence[Hashable], data: Mapping[Any, Mapping[str, Any]]) 
             for column, cell in cells.items():
                 cell = plain(cell)
                 if isinstance(cell, (int, float, str, bool)):
-                    columns.setdefault(column, [None] * len(ids))[k] = cell
-    return columns
+                    made.setdefault(column, [None] * len(ids))[k] = cell
+    return dict(made)

@@ -10,7 +10,7 @@ from ._base import RegressorMixin, not_fitted
 from ._estimator import GraphEstimator, column
 from ._ids import nodes_of
 from .errors import UsageError
-from .tables import Table, of_rows
+from .tables import Array, Table, of_rows
 
 
 class GraphRegressor(RegressorMixin, GraphEstimator):
@@ -158,7 +158,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
                 raise UsageError(f"{name} goes with values={kind!r}, not with values={self.values!r}")
             columns[name] = column(name, values, n)
         self._fit(X, columns, ["predict", "--save-model", "model.grfgp", "--level", repr(float(self.level))], keep="model.grfgp")
-        self._tables = {(float(self.level), False): self.predictions_}
+        self._tables = {float(self.level): self.predictions_}
         self.noise_sd_, self.choice_ = self.answer_["noise_sd"], self.answer_["choice"]
         return self
 
@@ -174,7 +174,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
     def predict(
         self, X: Any = None, return_std: bool = False, return_interval: Union[bool, float] = False, *, reading: bool = False
-    ) -> Union[np.ndarray, Tuple[np.ndarray, ...]]:
+    ) -> Union[Array, Tuple[Array, ...]]:
         """Predict the values at nodes; at all nodes if ``X`` is None.
 
         Parameters
@@ -187,7 +187,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             the level of the estimator), too.
         reading : bool
             Standard deviations and intervals of one new measurement, with its noise, instead
-            of those of the quantity itself.
+            of those of the quantity itself. Of counts and shares there are intervals, and the
+            standard deviation may be NaN.
 
         Returns
         -------
@@ -196,19 +197,28 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         """
         places = self._places(X)
         level = self.level if return_interval in (True, False) else return_interval
-        table = self._table(float(level), reading)
+        table = self._reading(float(level)) if reading else self._table(float(level))
         names = ["mean"] + ["sd"] * bool(return_std) + ["lower", "upper"] * (return_interval is not False)
         columns = tuple(table[name][places] for name in names)
         return columns if len(columns) > 1 else columns[0]
 
-    def _table(self, level: float, reading: bool) -> Table:
+    def _table(self, level: float) -> Table:
         """Return the predictions of a level; new ones are made by the saved model."""
-        table = self._tables.get((level, reading))
-        if table is None:
-            command = ["predict", "--level", repr(level), *(["--reading"] if reading else []), *self._machine()]
-            answer, _ = self._run(command, self.graph_, None, model=self._kept)
-            table = self._tables[level, reading] = of_rows(answer["nodes"], self.graph_.names)
-        return table
+        if level not in self._tables:
+            answer, _ = self._run(["predict", "--level", repr(level), *self._machine()], self.graph_, None, model=self._kept)
+            self._tables[level] = of_rows(answer["nodes"], self.graph_.names)
+        return self._tables[level]
+
+    def _reading(self, level: float) -> Table:
+        """Return the predictions of a new measurement."""
+        table = self._table(level)
+        if "reading_lower" not in table:  # the program gives one interval at a time
+            answer, _ = self._run(["predict", "--level", repr(level), "--reading", *self._machine()], self.graph_, None, model=self._kept)
+            return of_rows(answer["nodes"], self.graph_.names)
+        sd = np.full(len(table), np.nan)  # of other values an interval says what a sd cannot
+        if self.values == "gaussian" and self.transform is None:
+            sd = np.hypot(table["sd"], self.noise_sd_)
+        return Table(table.node, {"mean": table["mean"], "sd": sd, "lower": table["reading_lower"], "upper": table["reading_upper"]})
 
     def _machine(self) -> List[str]:
         flags = ["--seed", str(int(self.seed))]
@@ -216,7 +226,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
             flags += ["--threads", str(int(self.threads))]
         return flags + (["--memory", self.memory] if self.memory is not None else [])
 
-    def probability_above(self, X: Any, threshold: float) -> np.ndarray:
+    def probability_above(self, X: Any, threshold: float) -> Array:
         """Return the probability that the quantity is above a threshold, at nodes."""
         places = self._places(X)
         answer, _ = self._run(["predict", "--above", repr(float(threshold)), *self._machine()], self.graph_, None, model=self._kept)
@@ -230,7 +240,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         nodes = nodes_of(X)
         truth = np.asarray(column("y", y, len(nodes)))
         weight = np.ones(len(nodes)) if sample_weight is None else np.asarray(column("sample_weight", sample_weight, len(nodes)))
-        left = float(weight @ (truth - self.predict(X)) ** 2)  # type: ignore[operator]
+        left = float(weight @ (truth - np.asarray(self.predict(X))) ** 2)
         total = float(weight @ (truth - np.average(truth, weights=weight)) ** 2)
         if total == 0:
             return 1.0 if left == 0 else 0.0

@@ -15,7 +15,7 @@ from ._http import Connection, form, new_key
 from ._ids import Names, plain, text_of
 from .errors import BadData, UsageError
 from .graph import Graph
-from .tables import Table, of_rows
+from .tables import Array, Table, of_rows
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Study:
             raise UsageError(f"there are {len(nodes)} nodes and {len(values)} values")
         rows = []
         for k, (node, value) in enumerate(zip(nodes, values)):
-            row = {"node": self._text(node), **_result(value)}
+            row: Dict[str, Any] = {"node": self._text(node), **_result(value)}
             if "failed" in row:
                 raise BadData(f"the value of node {node!r} is missing")
             if exposure is not None:
@@ -306,7 +306,7 @@ def store_graph(http: Connection, graph: Graph) -> str:
     return str(answer["id"])
 
 
-def drawing(http: Connection, graph_id: str) -> Tuple[np.ndarray, np.ndarray, Dict[str, Any]]:
+def drawing(http: Connection, graph_id: str) -> Tuple[Array, Array, Dict[str, Any]]:
     """Return the positions of a graph's nodes on a map, NaN where there is none, its edges, and the head of the positions."""
     head, columns = _columns(http.fetch("GET", f"/v1/graphs/{graph_id}/places"))
     x0, y0, wide, high = head["frame"]
@@ -318,7 +318,7 @@ def drawing(http: Connection, graph_id: str) -> Tuple[np.ndarray, np.ndarray, Di
     return at, np.column_stack([ends["from"], ends["to"]]).astype(int), head
 
 
-def _columns(data: bytes) -> Tuple[Dict[str, Any], Dict[str, np.ndarray]]:
+def _columns(data: bytes) -> Tuple[Dict[str, Any], Dict[str, Array]]:
     """Read a table in binary columns (application/vnd.grfgp.columns)."""
     if data[:8] != b"GRFGPCO1":
         raise BadData("the server's answer is no table in columns")

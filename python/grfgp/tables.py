@@ -6,8 +6,11 @@ import html
 from typing import Any, Dict, Hashable, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ._ids import Names
+
+Array = npt.NDArray[Any]
 
 
 class Table:
@@ -19,12 +22,12 @@ class Table:
 
     def __init__(self, node: Sequence[Hashable], columns: Mapping[str, Any]):
         self.node: List[Hashable] = list(node)
-        self.columns: Dict[str, np.ndarray] = {name: np.asarray(values) for name, values in columns.items()}
+        self.columns: Dict[str, Array] = {name: np.asarray(values) for name, values in columns.items()}
 
     def __len__(self) -> int:
         return len(self.node)
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Array:
         return self.columns[name]
 
     def __contains__(self, name: object) -> bool:

@@ -42,10 +42,15 @@ class Data(unittest.TestCase):
         self.nodes = [self.graph.ids[k] for k in rng.permutation(81)[:40]]
         self.truth = {v: np.sin(v[0] / 3) + np.cos(v[1] / 3) for v in self.graph.ids}
         self.y = np.array([self.truth[v] for v in self.nodes]) + 0.1 * rng.standard_normal(len(self.nodes))
-        self.before = set(glob.glob(os.path.join(tempfile.gettempdir(), "grfgp-*")))
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        patch = mock.patch.object(tempfile, "tempdir", folder.name)  # temporary files go there
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.temporary = folder.name
 
     def tearDown(self):
-        self.assertEqual(set(glob.glob(os.path.join(tempfile.gettempdir(), "grfgp-*"))) - self.before, set(), "files were left behind")
+        self.assertEqual(os.listdir(self.temporary), [], "files were left behind")
 
     def model(self, **settings):
         return GraphRegressor(self.graph, family="diffusion", **settings)
@@ -74,8 +79,8 @@ class Regressor(Data):
             narrow = model.predict(return_interval=0.5)
             model.predict(return_interval=0.5)
             noisy = model.predict(return_std=True, reading=True)
-            self.assertEqual(run.call_count, 3)
-            self.assertNotIn("--measurements", run.call_args[0][0])
+            self.assertLessEqual(run.call_count, 3)
+            self.assertTrue(all("--measurements" not in call[0][0] for call in run.call_args_list[1:]), "it learns again")
         np.testing.assert_allclose(narrow[0], model.predict(), rtol=1e-6)  # the saved model is the same
         quantity = model.predict(return_std=True)[1]
         np.testing.assert_allclose(noisy[1] ** 2, quantity**2 + model.noise_sd_**2, rtol=1e-5)
