@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import shutil
 import tempfile
 from typing import Any, Dict, Hashable, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -191,6 +190,8 @@ class GraphEstimator(BaseEstimator):
         none). The model is fitted again, once and once per fold.
         """
         target = os.path.abspath(os.fspath(path))
+        if not os.path.isdir(os.path.dirname(target)):
+            raise UsageError(f"there is no folder {os.path.dirname(target)}; make it first")
         command = ["report", "-o", "report.html", "--folds", str(int(folds))]
         for flag, text in (("--title", title or type(self).__name__), ("--unit", unit)):
             if text is not None:
@@ -199,7 +200,7 @@ class GraphEstimator(BaseEstimator):
         unfinished = target + ".unfinished"
         with open(unfinished, "wb") as f:
             f.write(page)
-        shutil.move(unfinished, target)
+        os.replace(unfinished, target)
         return target
 
     # Notebooks. scikit-learn shows a diagram of an estimator, which has one box here.

@@ -24,8 +24,9 @@ class Graph:
     - a DataFrame of edges, or a list of pairs or triples ``(source, target, weight)``;
     - the path of a file that the program reads; ids are then texts.
 
-    Graphs are undirected: the direction of edges is dropped with a warning, and the weights
-    of edges in both directions are added. Edges from a node to itself are left out.
+    Graphs are undirected: the direction of edges is dropped, with a warning. An edge that is
+    given twice counts once; weights of such edges are added. Edges from a node to itself are
+    left out.
 
     Parameters
     ----------

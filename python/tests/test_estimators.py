@@ -184,6 +184,8 @@ class Regressor(Data):
                 page = f.read()
             self.assertIn("Speeds", page)
             self.assertEqual(os.listdir(folder), ["a.html"])
+        with self.assertRaisesRegex(UsageError, "there is no folder"):
+            model.report(os.path.join(folder, "none", "a.html"))
         answer = model.validate(folds=3)
         self.assertGreater(answer["rmse"], 0)
         self.assertEqual(len(answer["left"]), len(self.nodes))
