@@ -40,6 +40,33 @@ const (
 	SingularRidge Baseline = "ridge on singular vectors"
 )
 
+// keys are the names of baselines in JSON.
+var keys = map[Baseline]string{
+	Mean: "mean", Nearest: "nearest", Harmonic: "harmonic", GraphRidge: "graph_ridge", LeastSquares: "least_squares", SingularRidge: "singular_ridge",
+	SameNode: "same_node", ClassFrequencies: "majority", LabelSpreading: "label_spreading",
+}
+
+// Key returns the name of the baseline for programs, which stays when its words for people
+// change. A caller's own baseline is its own key.
+func (b Baseline) Key() string {
+	if key, ok := keys[b]; ok {
+		return key
+	}
+	return string(b)
+}
+
+// ByKey returns scores by the keys of the baselines.
+func ByKey[V any](scores map[Baseline]V) map[string]V {
+	if scores == nil {
+		return nil
+	}
+	named := make(map[string]V, len(scores))
+	for b, score := range scores {
+		named[b.Key()] = score
+	}
+	return named
+}
+
 // Baselines returns the baselines of measurements, the simplest first. Not all can be
 // computed for every graph; see Inputs.Baselines.
 func Baselines() []Baseline {

@@ -110,7 +110,7 @@ type ClassValidation struct {
 	Folds   int            `json:"folds"`
 	HeldOut []HeldOutLabel `json:"left"`
 	ClassScore
-	Baselines   map[Baseline]ClassScore `json:"baselines"`
+	Baselines   map[Baseline]ClassScore `json:"-"`
 	Confusion   [][]int                 `json:"confusion"` // counts by given class (row) and predicted class (column)
 	Reliability []ReliabilityBin        `json:"reliability"`
 }

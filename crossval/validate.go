@@ -26,9 +26,9 @@ type Validation struct {
 	HeldOut      []HeldOut            `json:"left"`
 	RMSE         float64              `json:"rmse"`
 	RMSESE       float64              `json:"rmse_se"` // standard error of RMSE
-	NLPD         float64              `json:"nlpd"`    // mean negative log predictive density; of counts, shares and yes-no values log probability
+	NLPD         float64              `json:"-"`       // mean negative log predictive density; of counts, shares and yes-no values log probability
 	Coverage     Coverages            `json:"coverage"`
-	BaselineRMSE map[Baseline]float64 `json:"baseline_rmse"`
+	BaselineRMSE map[Baseline]float64 `json:"-"`
 	Values       gp.Values            `json:"values,omitempty"`  // what is measured
 	Learned      Learned              `json:"learned,omitempty"` // in every fold
 	Limits       *grfgp.Limits        `json:"limits,omitempty"`  // of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed

@@ -252,7 +252,7 @@ func TestValidateLabels(t *testing.T) {
 			t.Errorf("numbers in place of names: %+v", l)
 		}
 	}
-	if answer.Version != 1 || len(answer.Classes) != 2 || len(answer.Left) != 30 || len(answer.Verdict) != 3 || answer.Accuracy < 0.8 || len(answer.Baselines) != 3 || len(answer.Confusion) != 2 {
+	if answer.Version != 2 || len(answer.Classes) != 2 || len(answer.Left) != 30 || len(answer.Verdict) != 3 || answer.Accuracy < 0.8 || len(answer.Baselines) != 3 || len(answer.Confusion) != 2 {
 		t.Errorf("%+v", answer)
 	}
 	lone := write(t, t.TempDir(), "l", "node,class\na0,x\na1,x\nb3,y\n")

@@ -36,6 +36,8 @@ type classAnswer struct {
 	Version int      `json:"version"`
 	Classes []string `json:"classes"`
 	*crossval.ClassValidation
+	Baselines map[string]crossval.ClassScore `json:"baselines"` // by crossval.Baseline.Key
+
 	Left    []leftLabel `json:"left"`
 	Verdict []string    `json:"verdict"`
 	Known   *nodeFacts  `json:"covariates,omitempty"`
@@ -50,7 +52,7 @@ type leftLabel struct {
 }
 
 func newClassAnswer(d *classData, v *crossval.ClassValidation) *classAnswer {
-	answer := &classAnswer{1, d.labels.Classes, v, []leftLabel{}, report.ClassVerdicts(v), d.known}
+	answer := &classAnswer{2, d.labels.Classes, v, crossval.ByKey(v.Baselines), []leftLabel{}, report.ClassVerdicts(v), d.known}
 	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftLabel{d.net.Graph.IDs().At(l.Node), d.labels.Classes[l.Class], d.labels.Classes[l.Predicted], l})
 	}

@@ -335,7 +335,7 @@ func TestCovariatesOfVerbs(t *testing.T) {
 				if !strings.Contains(got.err, "volume rises with lanes: +") {
 					t.Errorf("no effects in\n%s", got.err)
 				}
-				if _, ok := answer.Baseline["least squares on covariates"]; !ok || !strings.Contains(fmt.Sprint(answer.Verdict), "least squares on covariates") {
+				if _, ok := answer.Baseline["least_squares"]; !ok || !strings.Contains(fmt.Sprint(answer.Verdict), "least squares on covariates") {
 					t.Errorf("baselines %v, verdict %v", answer.Baseline, answer.Verdict)
 				}
 			}

@@ -234,31 +234,31 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 
 // reportAnswer is the answer in JSON.
 type reportAnswer struct {
-	Version      int                           `json:"version"`
-	File         string                        `json:"file"`
-	Nodes        int                           `json:"nodes"`
-	Edges        int                           `json:"edges"`
-	Measurements int                           `json:"measurements"`
-	NoiseSD      float64                       `json:"noise_sd"`
-	Choice       grfgp.Choice                  `json:"choice"`
-	Known        *nodeFacts                    `json:"covariates,omitempty"`
-	Effects      *grfgp.Effects                `json:"effects,omitempty"`
-	Limits       *grfgp.Limits                 `json:"limits"`
-	RMSE         *float64                      `json:"rmse,omitempty"` // at held-out measurements
-	BaselineRMSE map[crossval.Baseline]float64 `json:"baseline_rmse,omitempty"`
-	Coverage     crossval.Coverages            `json:"coverage,omitempty"`
-	Uncertain    []string                      `json:"most_uncertain"` // nodes
-	Truth        *report.TruthFacts            `json:"truth,omitempty"`
+	Version      int                `json:"version"`
+	File         string             `json:"file"`
+	Nodes        int                `json:"nodes"`
+	Edges        int                `json:"edges"`
+	Measurements int                `json:"measurements"`
+	NoiseSD      float64            `json:"noise_sd"`
+	Choice       grfgp.Choice       `json:"choice"`
+	Known        *nodeFacts         `json:"covariates,omitempty"`
+	Effects      *grfgp.Effects     `json:"effects,omitempty"`
+	Limits       *grfgp.Limits      `json:"limits"`
+	RMSE         *float64           `json:"rmse,omitempty"`          // at held-out measurements
+	BaselineRMSE map[string]float64 `json:"baseline_rmse,omitempty"` // by crossval.Baseline.Key
+	Coverage     crossval.Coverages `json:"coverage,omitempty"`
+	Uncertain    []string           `json:"most_uncertain"` // nodes
+	Truth        *report.TruthFacts `json:"truth,omitempty"`
 }
 
 func (r *subject) answer(file string) reportAnswer {
 	g := r.Network.Graph
 	answer := reportAnswer{
-		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.Data.Len(),
+		Version: 2, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.Data.Len(),
 		NoiseSD: r.Model.NoiseSD(), Choice: r.Model.Choice(), Known: r.known, Effects: r.Effects, Limits: r.Limits, Truth: r.AgainstTruth(), Uncertain: idsOf(g, r.MostUncertain()),
 	}
 	if v := r.Validation; v != nil {
-		answer.RMSE, answer.BaselineRMSE, answer.Coverage = &v.RMSE, v.BaselineRMSE, v.Coverage
+		answer.RMSE, answer.BaselineRMSE, answer.Coverage = &v.RMSE, crossval.ByKey(v.BaselineRMSE), v.Coverage
 	}
 	return answer
 }
@@ -295,27 +295,27 @@ func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec)
 
 // classReportAnswer is the answer in JSON.
 type classReportAnswer struct {
-	Version   int                                       `json:"version"`
-	File      string                                    `json:"file"`
-	Nodes     int                                       `json:"nodes"`
-	Edges     int                                       `json:"edges"`
-	Labels    int                                       `json:"labels"`
-	Classes   []report.ClassCount                       `json:"classes"`
-	Choice    grfgp.ClassChoice                         `json:"choice"`
-	Known     *nodeFacts                                `json:"covariates,omitempty"`
-	Score     *crossval.ClassScore                      `json:"score,omitempty"` // of held-out labels
-	Baselines map[crossval.Baseline]crossval.ClassScore `json:"baselines,omitempty"`
-	Uncertain []string                                  `json:"most_uncertain"` // nodes
+	Version   int                            `json:"version"`
+	File      string                         `json:"file"`
+	Nodes     int                            `json:"nodes"`
+	Edges     int                            `json:"edges"`
+	Labels    int                            `json:"labels"`
+	Classes   []report.ClassCount            `json:"classes"`
+	Choice    grfgp.ClassChoice              `json:"choice"`
+	Known     *nodeFacts                     `json:"covariates,omitempty"`
+	Score     *crossval.ClassScore           `json:"score,omitempty"`     // of held-out labels
+	Baselines map[string]crossval.ClassScore `json:"baselines,omitempty"` // by crossval.Baseline.Key
+	Uncertain []string                       `json:"most_uncertain"`      // nodes
 }
 
 func newClassReportAnswer(r *report.Classes, file string, k *nodeFacts) classReportAnswer {
 	g := r.Network.Graph
 	answer := classReportAnswer{
-		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Labels: r.Data.Len(),
+		Version: 2, File: file, Nodes: g.Len(), Edges: g.Edges(), Labels: r.Data.Len(),
 		Classes: r.Table.Classes, Choice: r.Choice, Known: k, Uncertain: idsOf(g, r.MostUncertain()),
 	}
 	if v := r.Validation; v != nil {
-		answer.Score, answer.Baselines = &v.ClassScore, v.Baselines
+		answer.Score, answer.Baselines = &v.ClassScore, crossval.ByKey(v.Baselines)
 	}
 	return answer
 }

@@ -138,7 +138,7 @@ func TestReportWithoutValidation(t *testing.T) {
 		t.Error("there is a validation nobody asked for")
 	}
 	var answer reportAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 1 || answer.Nodes != 40 || answer.RMSE != nil || len(answer.Uncertain) != 10 {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 2 || answer.Nodes != 40 || answer.RMSE != nil || len(answer.Uncertain) != 10 {
 		t.Errorf("%v, %+v", err, answer)
 	}
 }

@@ -217,7 +217,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 }
 
 // verbs are the commands; each is in the file of its name.
-var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, tokenVerb, demoVerb, featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb}
+var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, tokenVerb, demoVerb, featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb, schemaVerb}
 
 // built is the version that a build was told, as the Dockerfile does.
 var built string

@@ -170,6 +170,9 @@ func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, 
 type validateAnswer struct {
 	Version int `json:"version"`
 	*crossval.Validation
+	LogDensity   float64            `json:"log_density"`   // mean log density of held-out measurements; of counts, shares and yes-no values log probability
+	BaselineRMSE map[string]float64 `json:"baseline_rmse"` // by crossval.Baseline.Key
+
 	Left     []leftNode      `json:"left"`
 	Headline report.Headline `json:"headline"`
 	Verdict  []string        `json:"verdict"`
@@ -189,7 +192,7 @@ type leftNode struct {
 }
 
 func newValidateAnswer(d *modelData, v, now *crossval.Validation, spec grfgp.Spec) *validateAnswer {
-	answer := &validateAnswer{Version: 1, Validation: v, Left: []leftNode{}, Headline: report.Summarize(v, spec, ""), Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
+	answer := &validateAnswer{Version: 2, Validation: v, LogDensity: -v.NLPD, BaselineRMSE: crossval.ByKey(v.BaselineRMSE), Left: []leftNode{}, Headline: report.Summarize(v, spec, ""), Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
 	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftNode{d.net.Graph.IDs().At(l.Node), d.time.name(l.Period), l})
 	}

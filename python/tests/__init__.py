@@ -1,0 +1,1 @@
+"""Tests of the package. Run them with ``python3 -m unittest`` in the folder python."""
