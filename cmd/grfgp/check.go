@@ -50,7 +50,6 @@ interpretations remain, check stops and lists them; choose with --column. The ro
   grfgp check --edges roads.csv --weights distance --on-bad-row skip --rejects bad.csv
   grfgp check --nodes wells.csv --knn 8 --measurements levels.csv --json
   grfgp check --edges roads.packed --ranks 16`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.ranks < 0 || f.ranks > mostRanks {
 				return usagef("--ranks %d: give 1 to %d", f.ranks, mostRanks)

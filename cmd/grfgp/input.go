@@ -246,7 +246,7 @@ func (in *input) tellValues(a *app, r *graphio.Report, file string, net *graphio
 // tellBut is tell without the columns that are used elsewhere among those not used.
 func (a *app) tellBut(r *graphio.Report, elsewhere []string) {
 	for _, c := range r.Columns {
-		a.talk.Say("  %s", c)
+		a.talk.Detail("  %s", c)
 	}
 	unused := slices.DeleteFunc(slices.Clone(r.Unused), func(name string) bool {
 		return slices.Contains(elsewhere, name) || slices.ContainsFunc(r.Covariates, func(c graphio.Covariate) bool { return c.Name == name })
@@ -255,7 +255,7 @@ func (a *app) tellBut(r *graphio.Report, elsewhere []string) {
 		a.talk.Say("  not used: %s", strings.Join(unused, ", "))
 	}
 	if r.Weights != "" {
-		a.talk.Say("  weights: %s", r.Weights)
+		a.talk.Detail("  weights: %s", r.Weights)
 	}
 	if r.Ledger.Bad > 0 {
 		a.talk.Say("  bad rows skipped: %d", r.Ledger.Bad)

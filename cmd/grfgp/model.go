@@ -204,9 +204,9 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	c := m.Choice()
 	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
-		a.talk.Say("  %s", why)
+		a.talk.Detail("  %s", why)
 	}
-	a.talk.Say("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
+	a.talk.Detail("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
 	if !c.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}

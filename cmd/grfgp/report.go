@@ -14,6 +14,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/version"
 	"grfgp/report"
 )
 
@@ -119,7 +120,7 @@ func (a *app) answerReport(file string, answer any) error {
 }
 
 // programName is the program with its version, as reports name it.
-func programName() string { return "grfgp " + version() }
+func programName() string { return "grfgp " + version.Current().String() }
 
 // valueName returns the name of the column of values, "" if it has none or a general
 // one.

@@ -69,7 +69,7 @@ func TestReportHoldsEverything(t *testing.T) {
 		"40 lines = 1 header &#43; 39 edges", "21 lines = 1 header &#43; 20 rows", // ledgers
 		"Predicted mean", "Standard deviation", "nodes are placed by their edges",
 		"nearest measured node", "Coverage of intervals", "Probability integral transform (PIT)", "Predicted against measured",
-		"log marginal likelihood", "4 folds, scattered", "<dt>seed</dt><dd>5</dd>", "grfgp " + version(),
+		"log marginal likelihood", "4 folds, scattered", "<dt>seed</dt><dd>5</dd>", programName(),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the report", want)

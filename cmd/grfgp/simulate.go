@@ -212,7 +212,7 @@ func (a *app) tellEffort(sim *replay.Result) {
 			}
 		}
 		if steps > 0 {
-			a.talk.Say("  time per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
+			a.talk.Detail("  time per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
 		}
 	}
 }

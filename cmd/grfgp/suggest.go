@@ -271,7 +271,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		return nil, suggestError(ctx, err)
 	}
 	s.Done("%d of %d nodes by %s%s", len(answer.Suggestions), f.count, by, a.sharedWords())
-	a.talk.Say("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
+	a.talk.Detail("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
 	out := newSuggestAnswer(f, t, by, answer)
 	chosen, ok := o.Chosen()
 	if ok {
