@@ -16,7 +16,7 @@ import (
 func benchVerb(a *app) *cobra.Command {
 	var o bench.Options
 	cmd := &cobra.Command{
-		Use:   "bench [" + strings.Join(bench.Parts(), " | ") + "]...",
+		Use:   "bench [PART …]",
 		Short: "Measure the speed of grfgp relative to this machine",
 		Long: `Bench measures the memory bandwidth of this machine, and then these parts, as ratios to
 the machine or to an exact method within the same run:

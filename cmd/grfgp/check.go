@@ -32,7 +32,7 @@ const mostRanks = 4096
 func checkVerb(a *app) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check --edges FILE [--nodes FILE] [--measurements FILE]",
+		Use:   "check --edges FILE [--measurements FILE]",
 		Short: "Check input files: columns, dropped lines, the graph, and the cost of a run",
 		Long: `Check reads the files as all commands do and reports the result: the role of each
 column and why, what became of each line, the size and components of the graph,

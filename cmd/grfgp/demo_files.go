@@ -76,7 +76,7 @@ func roadKind(id string) string {
 
 func areaFiles(seed uint64) []demoFile {
 	a := examples.NewAreas(seed)
-	borders := demoFile{"borders.csv", "pairs of neighbouring areas of a country", [][]string{{"area", "neighbour"}}}
+	borders := demoFile{"borders.csv", "pairs of neighbouring areas of a country", [][]string{{"from", "to"}}}
 	for _, b := range a.Borders {
 		borders.rows = append(borders.rows, []string{a.IDs[b[0]], a.IDs[b[1]]})
 	}

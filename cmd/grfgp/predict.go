@@ -24,7 +24,7 @@ type predictFlags struct {
 func predictVerb(a *app) *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:   "predict --edges FILE --measurements FILE [-o FILE]",
+		Use:   "predict --edges FILE --measurements FILE",
 		Short: "Predict the value at every node, with its uncertainty",
 		Long: `Predict fits a Gaussian process to the measurements and writes a row per node:
 node, mean, sd, lower, upper, measured, value, n. Standard deviation (sd) and

@@ -29,7 +29,7 @@ type reportFlags struct {
 func reportVerb(a *app) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report --edges FILE --measurements FILE | --labels FILE [-o report.html]",
+		Use:   "report --edges FILE --measurements FILE | --labels FILE",
 		Short: "Write one HTML file with maps, validation and a summary of the input",
 		Long: `Report fits, predicts and cross-validates, and writes one self-contained HTML file:
 maps of the mean and the standard deviation, the most uncertain nodes, the largest

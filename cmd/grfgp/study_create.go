@@ -31,7 +31,7 @@ type createFlags struct {
 func studyCreate(a *app, f *studyFlags) *cobra.Command {
 	var c createFlags
 	cmd := &cobra.Command{
-		Use:   "create NAME --edges FILE --goal GOAL | --labels FILE | --classes LIST",
+		Use:   "create NAME --edges FILE --goal GOAL",
 		Short: "Create a study on a graph",
 		Long: `Create stores the graph and creates a study on it. Creating the same study again is
 harmless; other settings under the same name are a conflict.

@@ -68,7 +68,7 @@ type suggestFlags struct {
 func suggestVerb(a *app) *cobra.Command {
 	var f suggestFlags
 	cmd := &cobra.Command{
-		Use:   "suggest --edges FILE --measurements FILE | --labels FILE --goal GOAL [-n 5]",
+		Use:   "suggest --edges FILE --measurements FILE --goal GOAL",
 		Short: "Suggest which nodes to measure or label next, with reasons",
 		Long: `Suggest fits a Gaussian process to the measurements and picks nodes to measure next
 by an acquisition policy. A batch is picked node by node, so that it is not

@@ -56,12 +56,12 @@ func NewAreas(seed uint64) *Areas {
 			}
 		}
 	}
-	const riskSD, farmingSD = 0.4, 7
+	const riskSD, farmingSD = 0.35, 7
 	smooth, rural := a.field(r, 6), a.field(r, 3)
 	for i := range a.IDs {
 		farming := max(0, 12+farmingSD*rural[i])
 		a.Farming = append(a.Farming, math.Round(10*farming)/10)
-		a.Risk = append(a.Risk, math.Exp(riskSD*smooth[i]+0.2*rural[i]))
+		a.Risk = append(a.Risk, math.Exp(riskSD*smooth[i]+0.45*rural[i]))
 		a.Expected = append(a.Expected, math.Round(10*math.Exp(2.3+0.8*r.NormFloat64()))/10)
 		cases := distuv.Poisson{Lambda: a.Expected[i] * a.Risk[i], Src: source}.Rand()
 		if r.Float64() < silent {
