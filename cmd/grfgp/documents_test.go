@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"grfgp/internal/version"
 )
 
 // block is a piece of a document in a fence.
@@ -218,6 +220,28 @@ func TestLinks(t *testing.T) {
 	for _, file := range files {
 		if strings.Contains(file, "docs") && filepath.Base(file) != "README.md" && !reached[file] {
 			t.Errorf("neither README leads to %s", file)
+		}
+	}
+}
+
+// The steps of docs/install.md work with an archive as releases have it.
+func TestInstallDocument(t *testing.T) {
+	dir := t.TempDir()
+	pack := `mkdir -p grfgp-1.2.3-linux-amd64 home
+cp "$(command -v grfgp)" grfgp-1.2.3-linux-amd64/
+grfgp manual grfgp-1.2.3-linux-amd64
+tar -czf grfgp-1.2.3-linux-amd64.tar.gz grfgp-1.2.3-linux-amd64
+rm -r grfgp-1.2.3-linux-amd64
+sha256sum *.tar.gz > SHA256SUMS
+HOME=$PWD/home
+`
+	r := runDocument(t, "../../docs/install.md", dir, pack, strings.NewReplacer())
+	if len(r.printed) == 0 || !strings.Contains(r.printed[0], "linux-amd64.tar.gz: OK") || !strings.Contains(r.printed[0], "grfgp "+version.Number()) {
+		t.Errorf("%q", r.printed)
+	}
+	for _, name := range []string{".local/bin/grfgp", ".local/share/man/man1/grfgp-predict.1", ".local/share/bash-completion/completions/grfgp"} {
+		if _, err := os.Stat(filepath.Join(dir, "home", name)); err != nil {
+			t.Error(err)
 		}
 	}
 }
