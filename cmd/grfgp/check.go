@@ -33,7 +33,7 @@ func checkVerb(a *app) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check --edges FILE [--measurements FILE]",
-		Short: "Check input files: columns, dropped lines, the graph, and the cost of a run",
+		Short: "Check your files before a run",
 		Long: `Check reads the files as all commands do and reports the result: the role of each
 column and why, what became of each line, the size and components of the graph,
 components without a measurement, and the cost of random-walk features. It fits no

@@ -24,7 +24,7 @@ var sections = []section{
 	{"Common flags", []string{
 		"edges", "nodes", "measurements", "labels", "truth", "goal", "count", "covariates", "values", "exposure", "tested", "time", "folds", "out", "plot",
 	}},
-	{"Limits of suggestions", []string{"allowed", "exclude", "pending", "cost", "budget", "group", "group-cap", "again"}},
+	{"Limits", []string{"allowed", "exclude", "pending", "cost", "budget", "group", "group-cap", "again"}},
 	{"Files and columns", []string{
 		"column", "weights", "knn", "repeats", "time-model", "on-bad-row", "on-unknown", "rejects", "delimiter", "header", "decimal", "parallel-edges", "keep-loops",
 	}},

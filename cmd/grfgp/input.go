@@ -44,20 +44,20 @@ func (in *input) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&in.nodes, "nodes", nil, "`file` of nodes (node table): id and any of label, lat, lon, x, y, cost, allowed, group; other columns can be covariates; may be repeated, tables are joined by id")
 	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node of --nodes to its `K` nearest, by lat and lon or by x and y")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
-	in.weights.flag(cmd, "weights", "meaning of the edges' numbers", "auto", "similarity", "distance", "ignore")
-	in.parallel.flag(cmd, "parallel-edges", "several edges between two nodes", "auto", "sum", "once")
+	in.weights.flag(cmd, "weights", "what the numbers of edges mean", "auto", "similarity", "distance", "ignore")
+	in.parallel.flag(cmd, "parallel-edges", "how to merge several edges between two nodes", "auto", "sum", "once")
 	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
 	in.reading.flags(cmd)
 }
 
 func (in *reading) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&in.columns, "column", nil, "column that has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
-	in.onBadRow.flag(cmd, "on-bad-row", "treatment of unusable rows", "fail", "skip")
-	in.onUnknown.flag(cmd, "on-unknown", "measurements and labels of nodes that are not in the graph; fail allows one row in a hundred, with a note", "fail", "skip")
-	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped rows, unchanged")
-	in.delimiter.flag(cmd, "delimiter", "separator of fields", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
-	in.header.flag(cmd, "header", "whether the first row holds column names", "auto", "yes", "no")
+	f.StringArrayVar(&in.columns, "column", nil, "which column has a role: `ROLE=NAME` or ROLE=NUMBER; may be repeated")
+	in.onBadRow.flag(cmd, "on-bad-row", "what to do with unusable rows", "fail", "skip")
+	in.onUnknown.flag(cmd, "on-unknown", "what to do with rows of nodes that are not in the graph; fail tolerates one row in a hundred, with a note", "fail", "skip")
+	f.StringVar(&in.rejects, "rejects", "", "`file` that receives the skipped rows, unchanged")
+	in.delimiter.flag(cmd, "delimiter", "field separator", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
+	in.header.flag(cmd, "header", "whether the first row has column names", "auto", "yes", "no")
 	in.decimal.flag(cmd, "decimal", "decimal separator", "auto", "point", "comma")
 }
 

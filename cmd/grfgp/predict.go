@@ -43,8 +43,8 @@ a new number of positives. Columns for the exposure and for the name of the quan
 then added. --above T adds the probability that the quantity is above T.
 
 With --time, measurements belong to periods, and the model is one of nodes and
-periods: a value of another period counts the less, the longer ago it is. Rows have
-a column time. --at chooses the period; all writes a row per node and period.
+periods: the further away in time a measurement is, the less it counts. Rows have
+a column time. --at chooses the period; --at all writes a row per node and period.
 
 With --covariates the model also learns from columns of --nodes: numbers,
 categories, dates and words. It uses them if the likelihood supports it, and tells the
@@ -64,9 +64,9 @@ effect of each column with its interval.`,
 	f.fileFlags(cmd)
 	f.atFlag(cmd, "; all: a row for each node and period")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
-	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new measurement, with its noise")
-	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of the new measurement of --reading (default: the median of the file)")
-	flags.Float64Var(&f.above, "above", 0, "`threshold`: adds the probability that the quantity is above it")
+	flags.BoolVar(&f.reading, "reading", false, "give sd and interval of one new measurement, with its noise")
+	flags.Float64Var(&f.newExposure, "new-exposure", 0, "with --reading: exposure or number tested of the new measurement (default: the median of the file)")
+	flags.Float64Var(&f.above, "above", 0, "add the probability that the quantity is above this `threshold`")
 	return cmd
 }
 

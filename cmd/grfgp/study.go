@@ -45,7 +45,7 @@ func studyVerb(a *app) *cobra.Command {
 	f := new(studyFlags)
 	cmd := &cobra.Command{
 		Use:   "study COMMAND --store PLACE",
-		Short: "Run a shared search: people and machines ask for nodes and tell results",
+		Short: "Share a search: people and machines ask for nodes and report results",
 		Long: `A study is a search for nodes to measure that several people or machines share.
 They ask for nodes, which are reserved for them as trials, and tell the results, in
 any order and at any time. Every command is stored as an event, in a SQLite file or

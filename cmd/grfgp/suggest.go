@@ -108,7 +108,7 @@ are picked by their benefit per cost.`,
 	flags.StringVar(&f.policy, "policy", "", "acquisition `policy`: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&f.again, "again", false, "suggest measured nodes, too")
-	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV")
+	flags.BoolVar(&f.csv, "csv", false, "print results as CSV")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the suggestions, as CSV or with --json as JSON (default: a table on standard output)")
 	return cmd
 }
