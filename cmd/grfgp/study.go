@@ -76,7 +76,11 @@ result is accepted all the same.`,
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyReopen, studyRetract, studyReinstate,
 		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyBackup, studyVerify,
 	} {
-		cmd.AddCommand(command(a, f))
+		sub := command(a, f)
+		if strings.Contains(sub.Use, " NAME") && sub.Name() != "create" {
+			sub.ValidArgsFunction = a.completeStudies(f)
+		}
+		cmd.AddCommand(sub)
 	}
 	return cmd
 }
