@@ -66,8 +66,8 @@ func TestDemoFiles(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--edges", at("roads.csv"), "--nodes", at("places.csv"), "--measurements", at("speeds.csv")}, "measured        150 of 1167 nodes"},
-		{[]string{"--edges", at("roads.csv"), "--measurements", at("truth.csv")}, "measured        1167 of 1167 nodes"},
+		{[]string{"--edges", at("roads.csv"), "--nodes", at("places.csv"), "--measurements", at("speeds.csv")}, "150 of 1167 nodes"},
+		{[]string{"--edges", at("roads.csv"), "--measurements", at("truth.csv")}, "1167 of 1167 nodes"},
 		{[]string{"--edges", at("borders.csv"), "--nodes", at("areas.csv"), "--measurements", at("cases.csv")}, "of 140 nodes"},
 		{[]string{"--edges", at("citations.csv")}, "400 nodes"},
 	} {

@@ -117,6 +117,10 @@ func TestVerbose(t *testing.T) {
 			t.Errorf("%q is not only in the long text:\n%s\n%s", want, short.err, long.err)
 		}
 	}
+	labels := write(t, dir, "l.csv", "node,class\na,red\nc,blue\n")
+	if r := runLine(t, "", "classify", "--edges", edges, "--labels", labels); r.code != exitOK || !strings.Contains(r.err, "note: no class has two labels") {
+		t.Errorf("nothing said of what limits the trust in probabilities: %+v", r)
+	}
 	if r := runLine(t, "", append(line, "-v", "-q")...); r.code != exitUsage || !strings.Contains(r.err, "--quiet and --verbose") {
 		t.Errorf("%+v", r)
 	}

@@ -203,9 +203,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	}
 	c := m.Choice()
 	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m), c.Fit.LogLikelihood)
-	for _, why := range c.Why {
-		a.talk.Detail("  %s", why)
-	}
+	a.tellReasons(c.Why, c.Cautions)
 	a.talk.Detail("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
 	if !c.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
@@ -216,6 +214,18 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		}
 	}
 	return m, nil
+}
+
+// tellReasons prints why a model was chosen: all of it to those who want to know, and to
+// everybody what limits the trust in it.
+func (a *app) tellReasons(why, cautions []string) {
+	for _, sentence := range why {
+		if slices.Contains(cautions, sentence) {
+			a.talk.Say("  note: %s", sentence)
+		} else {
+			a.talk.Detail("  %s", sentence)
+		}
+	}
 }
 
 func openModel(path string) (*os.File, error) {
