@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"grfgp/graphio"
@@ -17,9 +18,9 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 	switch s.Option {
 	case graphio.OptionColumns:
 		if s.Role == graphio.RoleTime {
-			return "--time " + value
+			return "--time " + shellWord(value)
 		}
-		return fmt.Sprintf("--column %s=%s", s.Role, value)
+		return "--column " + shellWord(fmt.Sprintf("%s=%s", s.Role, value))
 	case graphio.OptionDelimiter, graphio.OptionHeader, graphio.OptionDecimal:
 		return fmt.Sprintf("--%s %s=%s", strings.ToLower(string(s.Option)), table, value)
 	case graphio.OptionBadRows:
@@ -43,6 +44,17 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 		"ReadMeasurements":  "grfgp predict --measurements FILE",
 		"NearestNeighbours": "--nodes FILE --knn K",
 	}[s.Value]
+}
+
+// plainWord is a word that shells leave as it is.
+var plainWord = regexp.MustCompile(`^[\p{L}\p{N}_.,:/=@%+…-]+$`)
+
+// shellWord quotes a word where a shell would split or change it, so that it can be pasted.
+func shellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // words returns the text of an error; options of readers are flags in it.

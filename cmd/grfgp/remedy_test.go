@@ -23,3 +23,21 @@ func TestRemediesAreFlags(t *testing.T) {
 		}
 	}
 }
+
+// Flags that an error offers can be pasted into a shell.
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"class=result": "class=result", "value=…": "value=…", "value=größe": "value=größe",
+		"class=Test result": "'class=Test result'", "value=it's": `'value=it'\''s'`, "value=a;b": "'value=a;b'", "value=$x": "'value=$x'", "": "''",
+	} {
+		if got := shellWord(word); got != want {
+			t.Errorf("%q is written %s, want %s", word, got, want)
+		}
+	}
+	dir := t.TempDir()
+	edges := write(t, dir, "e.csv", "from,to\na,b\nb,c\n")
+	values := write(t, dir, "m.csv", "node,first try,second try\na,1.5,2.5\nb,2.5,3.5\nc,3.1,3.2\n")
+	if r := runLine(t, "", "predict", "--edges", edges, "--measurements", values); r.code != exitUsage || !strings.Contains(r.err, "--column 'value=first try'") {
+		t.Errorf("%+v", r)
+	}
+}
