@@ -1,11 +1,11 @@
-# An image with the program and nothing else: docker build -t grfgp .
+# An image with the program and nothing else: docker build -t grfgp --build-arg COMMIT="$(git rev-parse HEAD)" .
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-ARG VERSION
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.built=$VERSION" -o /image/grfgp ./cmd/grfgp && mkdir /image/data
+ARG COMMIT
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X grfgp/internal/version.commit=$COMMIT" -o /image/grfgp ./cmd/grfgp && mkdir /image/data
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

@@ -51,7 +51,7 @@ var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "
 // Packages that may use the root package, files, a log, and the network.
 var (
 	mayUseRoot = []string{"crossval", "replay", "report", "cmd/grfgp", "internal/paper/experiment", "internal/paper/bench", "server", "study"}
-	mayUseOS   = []string{"internal/machine", "formats", "graphio", "internal/paper/dataset", "internal/paper/output", "store", "store/storetest", "cmd/grfgp", "internal/atomicfile", "internal/mmap", "internal/mutate", "internal/peer", "internal/load", "server/tokens"}
+	mayUseOS   = []string{"internal/argsfile", "internal/machine", "formats", "graphio", "internal/paper/dataset", "internal/paper/output", "store", "store/storetest", "cmd/grfgp", "internal/atomicfile", "internal/mmap", "internal/mutate", "internal/release", "internal/peer", "internal/load", "server/tokens"}
 	mayLog     = []string{"cmd/grfgp", "server"}
 	mayUseHTTP = []string{"client", "internal/peer", "internal/load", "internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}
 )

@@ -192,6 +192,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, work *progress.Work) (
 	}
 	short, err := t.shortfall(best.candidate, method, m.fitted.Theta())
 	m.choice.Why = append(append(m.choice.Why, short...), solved(m.choice.Fit, own.Len()))
+	m.choice.Cautions = short
 	return m, err
 }
 

@@ -65,7 +65,7 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	}
 	c.choose(best.candidate)
 	short, err := t.shortfall(best.candidate, c.choice.Method, c.choice.Fit.Theta)
-	c.choice.Why = append(c.choice.Why, short...)
+	c.choice.Why, c.choice.Cautions = append(c.choice.Why, short...), append(c.choice.Cautions, short...)
 	return c, err
 }
 
@@ -490,7 +490,8 @@ func (c *Classification) choose(chosen candidate) {
 		c.choice.Why = append(c.choice.Why, fmt.Sprintf("labels are few: label spreading has a weight of %.2g in the probabilities, %s", w, by))
 	}
 	if r.Scored == 0 {
-		c.choice.Why = append(c.choice.Why, "no class has two labels, so nothing says how accurate the predictions are")
+		const unknown = "no class has two labels, so nothing says how accurate the predictions are"
+		c.choice.Why, c.choice.Cautions = append(c.choice.Why, unknown), append(c.choice.Cautions, unknown)
 		return
 	}
 	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted correctly (mean log probability %.3f; calibrated with temperature %.2f and spread %.1f)",

@@ -39,6 +39,7 @@ type ClassChoice struct {
 	Terms      []string           `json:"terms,omitempty"`     // of the kernel, as in Spec.Terms
 	Spreading  float64            `json:"spreading,omitempty"` // weight of label spreading in the probabilities; 0 unless labels are few
 	Why        []string           `json:"why"`
+	Cautions   []string           `json:"cautions,omitempty"` // those of Why that limit the trust in probabilities
 	Fit        gp.ClassifyReport  `json:"fit"`
 	Candidates []TriedClassKernel `json:"candidates"`
 }

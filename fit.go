@@ -38,8 +38,9 @@ type Choice struct {
 	Variance   string        `json:"variance,omitempty"`
 	Trend      string        `json:"trend,omitempty"`
 	Hops       int           `json:"hops,omitempty"`
-	Terms      []string      `json:"terms,omitempty"` // of the kernel, as in Spec.Terms
-	Why        []string      `json:"why"`             // the reasons, one sentence each
+	Terms      []string      `json:"terms,omitempty"`    // of the kernel, as in Spec.Terms
+	Why        []string      `json:"why"`                // the reasons, one sentence each
+	Cautions   []string      `json:"cautions,omitempty"` // those of Why that limit the trust in predictions
 	Fit        gp.FitReport  `json:"fit"`
 	Candidates []TriedKernel `json:"candidates"` // all kernels that were compared
 }

@@ -16,8 +16,8 @@ import (
 func benchVerb(a *app) *cobra.Command {
 	var o bench.Options
 	cmd := &cobra.Command{
-		Use:   "bench [" + strings.Join(bench.Parts(), " | ") + "]...",
-		Short: "Measure the speed of grfgp relative to this machine",
+		Use:   "bench [PART …]",
+		Short: "Measure how close grfgp comes to this machine's limits",
 		Long: `Bench measures the memory bandwidth of this machine, and then these parts, as ratios to
 the machine or to an exact method within the same run:
 

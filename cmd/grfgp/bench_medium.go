@@ -47,7 +47,7 @@ The cases of Facebook and Enron need their data sets, see 'grfgp dataset'.`,
 		},
 	}
 	cmd.Flags().StringSliceVar(&o.Cases, "case", nil, "only this `NAME`, may be repeated: "+strings.Join(mediumNames(), ", "))
-	cmd.Flags().IntVar(&o.Repeats, "runs", 3, "runs `N` of each case, of which the medians count")
+	cmd.Flags().IntVar(&o.Repeats, "runs", 3, "runs `N` of each case; medians are printed")
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "small generated graphs, one run of each")
 	cmd.Flags().StringVar(&program, "program", "", "another `file` of this program, to compare versions (default: this one)")
 	return cmd

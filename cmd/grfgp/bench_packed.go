@@ -29,7 +29,7 @@ func packedVerb(a *app) *cobra.Command {
 	hops := 5
 	cmd := &cobra.Command{
 		Use:   "packed",
-		Short: "Time the way of a large graph from a packed file to features",
+		Short: "Time each step from a packed file of a large graph to its features",
 		Long: `Packed generates a graph, finds the order of its nodes, packs it, maps the packed file,
 makes the matrix of the walks from it and samples features of all nodes. It prints the seconds
 and the peak memory of each step.`,

@@ -23,7 +23,9 @@ func rivalsVerb(a *app) *cobra.Command {
 		Long: `Rivals fits a model to each case with all settings chosen automatically, and compares its
 error at the other nodes with that of simple rules: mean, nearest measured node,
 harmonic interpolation, graph ridge, least squares on covariates, and ridge on
-singular vectors. Random splits have the seeds 1 to 5. The result is two tables in
+singular vectors. Where places are known (san-jose), ordinary kriging as the crow
+flies is compared too: exponential or Matérn correlation of the straight distance,
+with family, range, sill and nugget learned by maximum likelihood. Random splits have the seeds 1 to 5. The result is two tables in
 Markdown, of means over splits with standard errors. With --parts, a third table has
 models of a single term: the graph, the covariates or the roles of nodes alone.
 
@@ -101,6 +103,10 @@ func rivalTable(b *strings.Builder, cases []bench.RivalResult, labels bool) {
 	for _, rule := range rules {
 		head = append(head, string(rule))
 	}
+	places := slices.ContainsFunc(cases, func(c bench.RivalResult) bool { return c.Kriging != nil })
+	if places {
+		head = append(head, "kriging as the crow flies")
+	}
 	head = append(head, "**grfgp**")
 	if labels {
 		head = append(head, "NLL", "ECE", "seconds")
@@ -122,6 +128,12 @@ func rivalTable(b *strings.Builder, cases []bench.RivalResult, labels bool) {
 			} else {
 				cells = append(cells, number(c.Rules[k].Error))
 			}
+		}
+		switch {
+		case c.Kriging != nil:
+			cells = append(cells, number(c.Kriging.Error))
+		case places:
+			cells = append(cells, "")
 		}
 		cells = append(cells, "**"+number(c.Model.Error)+"**")
 		if labels {

@@ -15,8 +15,9 @@ func TestPrintRivals(t *testing.T) {
 			Title: "roads", Measure: "RMSE", Rules: []bench.RuleScore{
 				{Rule: crossval.SingularRidge, Error: bench.Splits{3, 3}}, {Rule: crossval.Mean, Error: bench.Splits{4, 5}},
 			},
-			Model: bench.RivalScore{Error: bench.Splits{1, 2}, Coverage: bench.Splits{0.9, 1}, Density: bench.Splits{1, 1}, Seconds: bench.Splits{2, 4}},
-			Parts: []bench.PartScore{{Term: "graph", RivalScore: bench.RivalScore{Error: bench.Splits{2, 2}}}, {Term: "roles", RivalScore: bench.RivalScore{Error: bench.Splits{3, 3}}}},
+			Model:   bench.RivalScore{Error: bench.Splits{1, 2}, Coverage: bench.Splits{0.9, 1}, Density: bench.Splits{1, 1}, Seconds: bench.Splits{2, 4}},
+			Kriging: &bench.RivalScore{Error: bench.Splits{4, 4}},
+			Parts:   []bench.PartScore{{Term: "graph", RivalScore: bench.RivalScore{Error: bench.Splits{2, 2}}}, {Term: "roles", RivalScore: bench.RivalScore{Error: bench.Splits{3, 3}}}},
 		},
 		{
 			Title: "links", Measure: "RMSE", Rules: []bench.RuleScore{{Rule: crossval.Mean, Error: bench.Splits{4}}},
@@ -31,10 +32,10 @@ func TestPrintRivals(t *testing.T) {
 	if err := printRivals(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	const want = `| case | splits | score | overall mean | ridge on singular vectors | **grfgp** | in 95 % intervals | NLPD | seconds |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
-| roads | 2 | RMSE | 4.500 ± 0.500 | 3.000 ± 0.000 | **1.500 ± 0.500** | 95.0 ± 5.0 % | 1.000 ± 0.000 | 3.0 |
-| links | 1 | RMSE | 4.000 |  | **1.000** | 90.0 % | 1.000 | 2.0 |
+	const want = `| case | splits | score | overall mean | ridge on singular vectors | kriging as the crow flies | **grfgp** | in 95 % intervals | NLPD | seconds |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| roads | 2 | RMSE | 4.500 ± 0.500 | 3.000 ± 0.000 | 4.000 ± 0.000 | **1.500 ± 0.500** | 95.0 ± 5.0 % | 1.000 ± 0.000 | 3.0 |
+| links | 1 | RMSE | 4.000 |  |  | **1.000** | 90.0 % | 1.000 | 2.0 |
 
 | case | splits | score | majority class | **grfgp** | NLL | ECE | seconds |
 | --- | --- | --- | --- | --- | --- | --- | --- |

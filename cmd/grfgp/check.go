@@ -35,8 +35,8 @@ const mostRanks = 4096
 func checkVerb(a *app) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check --edges FILE [--nodes FILE] [--measurements FILE]",
-		Short: "Check input files: columns, dropped lines, the graph, and the cost of a run",
+		Use:   "check --edges FILE [--measurements FILE]",
+		Short: "Check your files before a run",
 		Long: `Check reads the files as all commands do and reports the result: the role of each
 column and why, what became of each line, the size and components of the graph,
 components without a measurement, and the time and memory that predict and validate
@@ -53,7 +53,6 @@ interpretations remain, check stops and lists them; choose with --column. The ro
   grfgp check --edges roads.csv --weights distance --on-bad-row skip --rejects bad.csv
   grfgp check --nodes wells.csv --knn 8 --measurements levels.csv --json
   grfgp check --edges roads.packed --ranks 16`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.ranks < 0 || f.ranks > mostRanks {
 				return usagef("--ranks %d: give 1 to %d", f.ranks, mostRanks)

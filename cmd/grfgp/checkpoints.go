@@ -18,7 +18,7 @@ import (
 
 // checkpointFlag is that of verbs whose fits can take long.
 func (m *modelFlags) checkpointFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.checkpoints, "checkpoints", "", "`folder` for states of fits with the iterative solver: after an interruption, the same command goes on from the last")
+	cmd.Flags().StringVar(&m.checkpoints, "checkpoints", "", "`folder` for checkpoints of iterative fits; after an interruption, the same command continues from the last one")
 }
 
 // together says how fits go on: over the ranks, and from checkpoints.
@@ -60,7 +60,7 @@ func (c *checkpoints) Every() time.Duration { return checkpointEvery }
 
 // Resumed says that a fit goes on.
 func (c *checkpoints) Resumed(epochs int) {
-	c.talk.Say("  the fit goes on from a checkpoint in %s, after %s", c.dir, plural.Count(epochs, "epochs"))
+	c.talk.Say("  the fit continues from a checkpoint in %s, after %s", c.dir, plural.Count(epochs, "epochs"))
 }
 
 func (c *checkpoints) Save(name string, state []byte) error {

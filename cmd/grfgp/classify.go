@@ -28,7 +28,7 @@ type classifyFlags struct {
 func classifyVerb(a *app) *cobra.Command {
 	var f classifyFlags
 	cmd := &cobra.Command{
-		Use:   "classify --edges FILE --labels FILE [-o FILE]",
+		Use:   "classify --edges FILE --labels FILE",
 		Short: "Predict the class of every node, with probabilities",
 		Long: `Classify learns from the labels of some nodes and writes a row per node: node, label
 and coordinates if --nodes has them, class, given, the probability of each class as p_CLASS, and the entropy of the

@@ -129,11 +129,9 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 	}
 	choice := c.Choice()
 	s.Done("%s, method %s, %s, %v classifier", report.KernelName(choice.Family, choice.Terms), choice.Method, scaleWords[choice.Scales], method)
-	a.talk.Say("  labels: %s", d.tally(d.data.Counts()))
-	for _, why := range choice.Why {
-		a.talk.Say("  %s", why)
-	}
-	a.talk.Say("  hyperparameters: %s", thetaWords(choice.Fit.Names, choice.Fit.Theta))
+	a.talk.Detail("  labels: %s", d.tally(d.data.Counts()))
+	a.tellReasons(choice.Why, choice.Cautions)
+	a.talk.Detail("  hyperparameters: %s", thetaWords(choice.Fit.Names, choice.Fit.Theta))
 	if !choice.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d evaluations without converging", choice.Fit.Evaluations)
 	}

@@ -55,7 +55,7 @@ func twoLabelledBlocks(t testing.TB) (edges, labels string) {
 func TestClassify(t *testing.T) {
 	edges, labels := twoBlocks(t)
 	for _, classifier := range []string{"dirichlet", "one-vs-all", "variational", "robustmax", "spreading"} {
-		r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--classifier", classifier)
+		r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--classifier", classifier, "-v")
 		if r.code != exitOK {
 			t.Fatalf("%s: %+v", classifier, r)
 		}
@@ -89,7 +89,7 @@ func TestClassify(t *testing.T) {
 			}
 		}
 	}
-	r := runLine(t, "", "classify", "--edges", edges, "--labels", labels)
+	r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--verbose")
 	if !strings.Contains(r.err, "of 4 labels left out one at a time, 100.0 % are predicted correctly (mean log probability") {
 		t.Errorf("nothing said of the labels left out:\n%s", r.err)
 	}

@@ -25,7 +25,7 @@ type covariateFlags struct {
 func (c *covariateFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&c.covariates, "covariates", nil, "`columns` of --nodes that the model may use: all, or names separated by commas (default: none)")
 	complete(cmd, "covariates", covariate.All)
-	c.roles.flag(cmd, "roles", "covariates that the graph itself gives, such as degrees and singular vectors; auto uses them where they raise the likelihood", grfgp.RoleChoices()...)
+	c.roles.flag(cmd, "roles", "covariates computed from the graph itself, such as degrees and singular vectors; auto: used if they raise the likelihood", grfgp.RoleChoices()...)
 }
 
 // nodeFacts is what the columns of the node table tell about nodes.

@@ -239,7 +239,7 @@ func TestCovariatesOdd(t *testing.T) {
 				}
 				r.nodes, c.said = r.file(t, "disguised.csv", n.String()), "warning: copy"
 			}
-			got := r.predict(t, "--covariates", "all", "--json")
+			got := r.predict(t, "--covariates", "all", "--json", "-v")
 			if got.code != exitOK || !strings.Contains(got.err, c.said) {
 				t.Fatalf("exit %d: %s\nwant %q", got.code, got.err, c.said)
 			}

@@ -19,37 +19,55 @@ import (
 )
 
 func demoVerb(a *app) *cobra.Command {
-	var out string
+	var dir string
 	cmd := &cobra.Command{
-		Use:   "demo [-o demo.html]",
-		Short: "Try grfgp on a made-up city; no files needed",
+		Use:   "demo [-o FOLDER]",
+		Short: "Try grfgp on a made-up city, and get files to practise with",
 		Long: `Demo generates a city of about 1,200 junctions with speed sensors at 150 of them,
 fits, predicts and cross-validates, compares the predictions with the true speeds,
-which are known here, and writes a report with maps. Another --seed gives another
-city.`,
+which are known here, and writes a report with maps.
+
+The folder also receives the CSV files that the README and the tutorials use: the
+city, cases of a disease in the areas of a country, and papers that cite each
+other. Another --seed gives other data.`,
 		Example: `  grfgp demo
-  grfgp demo --seed 7 -o seven.html`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), out) },
+  grfgp demo --seed 7 -o another-city`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), dir) },
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "demo.html", "`file` for the report")
+	cmd.Flags().StringVarP(&dir, "dir", "o", "grfgp-demo", "`folder` for the files and the report")
 	return cmd
 }
 
-func (a *app) demo(ctx context.Context, out string) error {
-	s := a.talk.Stage("making a city")
+func (a *app) demo(ctx context.Context, dir string) error {
+	s := a.talk.Stage("generating data")
 	r := newDemo(a.seed)
-	s.Done("%d junctions, %d sensors", len(r.Truth), r.Data.Len())
-	a.talk.Say("method %s: exact on this graph, and faster than dense", r.Spec.Method)
+	files := demoFiles(a.seed)
+	if err := leaveFiles(dir, files); err != nil {
+		return err
+	}
+	s.Done("a city of %d junctions with %d sensors, and two other data sets", len(r.Truth), r.Data.Len())
 	if err := a.run(ctx, r); err != nil {
 		return err
 	}
-	if err := a.writePage(ctx, out, r.Write); err != nil {
+	page := filepath.Join(dir, "report.html")
+	if err := a.writePage(ctx, page, r.Write); err != nil {
 		return err
 	}
 	if a.json {
-		return json.NewEncoder(a.Out).Encode(r.answer(out))
+		answer := demoAnswer{reportAnswer: r.answer(page), Dir: dir}
+		for _, f := range files {
+			answer.Files = append(answer.Files, f.name)
+		}
+		return json.NewEncoder(a.Out).Encode(answer)
 	}
-	return a.printDemo(r, out)
+	return a.printDemo(r, dir, files)
+}
+
+// demoAnswer is the answer in JSON.
+type demoAnswer struct {
+	reportAnswer
+	Dir   string   `json:"dir"`
+	Files []string `json:"files"`
 }
 
 // newDemo presents a city as if it had been read from files.
@@ -77,7 +95,7 @@ func newDemo(seed uint64) *subject {
 	}
 }
 
-func (a *app) printDemo(r *subject, out string) error {
+func (a *app) printDemo(r *subject, dir string, files []demoFile) error {
 	g, v, truth := r.Network.Graph, r.Validation, r.AgainstTruth()
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.Data.Len())
@@ -89,11 +107,10 @@ func (a *app) printDemo(r *subject, out string) error {
 	fmt.Fprintf(t, "coverage\t95 %% intervals contain %.1f %% of the held-out measurements\n", 100*v.Coverage.At(0.95))
 	fmt.Fprintf(t, "truth\terror %.3g km/h (RMSE) at the %d junctions without a sensor; 95 %% intervals contain %.1f %% of the true speeds\n", truth.RMSE, truth.Nodes, 100*truth.Coverage)
 	fmt.Fprintf(t, "most uncertain\t%s\n", strings.Join(idsOf(g, r.MostUncertain()[:5]), ", "))
-	where, err := filepath.Abs(out)
-	if err != nil {
-		where = out
+	fmt.Fprintf(t, "\nThe folder %s contains:\n", dir)
+	for _, f := range append([]demoFile{{name: "report.html", about: "the report with maps: open it in a browser"}}, files...) {
+		fmt.Fprintf(t, "  %s\t%s\n", f.name, f.about)
 	}
-	fmt.Fprintf(t, "\nThe report with maps is %s: open it in a browser.\n", where)
-	fmt.Fprintf(t, "For your own files: grfgp report --edges roads.csv --measurements speeds.csv\n")
+	fmt.Fprintf(t, "\nTry next:\n  cd %s\n  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv\n", dir)
 	return t.Flush()
 }

@@ -74,7 +74,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if errors.As(err, &file) && file.Op == "write" {
 		err = fmt.Errorf("the output could not be written: %w; free some space, or name another file", file)
 	}
-	fmt.Fprintf(a.Err, "grfgp: %s\n", printable.Text(words(err)+swappedWords(ctx, a.args, err)))
+	fmt.Fprintf(a.Err, "grfgp: %s\n", printable.Text(words(err)+swappedWords(ctx, a.words(), err)))
 	return code
 }
 

@@ -169,7 +169,7 @@ func TestFeaturesTellWhatWasRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	const edges = "source,target,weight\na,b,2\nb,a,3\nb,c,-1\n"
-	r := runLine(t, edges, "features", "--edges", "-", "--nodes", nodes, "--on-bad-row", "skip", "--json")
+	r := runLine(t, edges, "features", "--edges", "-", "--nodes", nodes, "--on-bad-row", "skip", "--json", "--verbose")
 	for _, want := range []string{"source: column 1", "weights: ", "bad rows skipped: 1", "note: ", `label: column 2 "label"`} {
 		if !strings.Contains(r.err, want) {
 			t.Errorf("no %q in\n%s", want, r.err)

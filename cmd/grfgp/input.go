@@ -54,22 +54,22 @@ func (in *input) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&in.nodes, "nodes", nil, "`file` of nodes (node table), as text or another format of --edges: id and any of label, lat, lon, x, y, cost, allowed, group; other columns can be covariates; may be repeated, tables are joined by id")
 	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node to its `K` nearest, by lat and lon or by x and y, of --nodes or else of --measurements")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
-	in.weights.flag(cmd, "weights", "meaning of the edges' numbers", "auto", "similarity", "distance", "ignore")
-	in.parallel.flag(cmd, "parallel-edges", "several edges between two nodes", "auto", "sum", "once")
+	in.weights.flag(cmd, "weights", "what the numbers of edges mean", "auto", "similarity", "distance", "ignore")
+	in.parallel.flag(cmd, "parallel-edges", "how to merge several edges between two nodes", "auto", "sum", "once")
 	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
 	in.reading.flags(cmd)
 }
 
 func (in *reading) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&in.columns, "column", nil, "column that has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
-	in.onBadRow.flag(cmd, "on-bad-row", "treatment of unusable rows", "fail", "skip")
-	in.onUnknown.flag(cmd, "on-unknown", "measurements and labels of nodes that are not in the graph; fail allows one row in a hundred, with a note", "fail", "skip")
-	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped rows, unchanged")
+	f.StringArrayVar(&in.columns, "column", nil, "which column has a role: `ROLE=NAME` or ROLE=NUMBER; may be repeated")
+	in.onBadRow.flag(cmd, "on-bad-row", "what to do with unusable rows", "fail", "skip")
+	in.onUnknown.flag(cmd, "on-unknown", "what to do with rows of nodes that are not in the graph; fail tolerates one row in a hundred, with a note", "fail", "skip")
+	f.StringVar(&in.rejects, "rejects", "", "`file` that receives the skipped rows, unchanged")
 	f.Float64Var(&in.snap, "snap", formats.DefaultSnap, "`METRES` within which ends of lines and borders of areas meet, in geographic files; 0: only where coordinates are equal")
 	f.Float64Var(&in.within, "within", graphio.DefaultWithin, "largest distance in `METRES` between a measurement that has coordinates and no id, and its node")
-	in.delimiter.flag(cmd, "delimiter", "separator of fields", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
-	in.header.flag(cmd, "header", "whether the first row holds column names", "auto", "yes", "no")
+	in.delimiter.flag(cmd, "delimiter", "field separator", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
+	in.header.flag(cmd, "header", "whether the first row has column names", "auto", "yes", "no")
 	in.decimal.flag(cmd, "decimal", "decimal separator", "auto", "point", "comma")
 	in.missing.flag(cmd, "missing", "`value` that stands for a missing one, such as -9999, in measurements and labels, or as in nodes=-9999; none: no number does; may be repeated", "measurements", "labels")
 	in.unit.flag(cmd, "strip-unit", "`unit` beside every measured number, such as mph, % or $, that is taken off; for edges as in edges=km", "measurements")
@@ -303,7 +303,7 @@ func (in *input) tellValues(a *app, r *graphio.Report, file string, net *graphio
 // tellBut is tell without the columns that are used elsewhere among those not used.
 func (a *app) tellBut(r *graphio.Report, elsewhere []string) {
 	for _, c := range r.Columns {
-		a.talk.Say("  %s", c)
+		a.talk.Detail("  %s", c)
 	}
 	unused := slices.DeleteFunc(slices.Clone(r.Unused), func(name string) bool {
 		return slices.Contains(elsewhere, name) || slices.ContainsFunc(r.Covariates, func(c graphio.Covariate) bool { return c.Name == name })
@@ -312,7 +312,7 @@ func (a *app) tellBut(r *graphio.Report, elsewhere []string) {
 		a.talk.Say("  not used: %s", strings.Join(unused, ", "))
 	}
 	if r.Weights != "" {
-		a.talk.Say("  weights: %s", r.Weights)
+		a.talk.Detail("  weights: %s", r.Weights)
 	}
 	if r.Ledger.Bad > 0 {
 		a.talk.Say("  bad rows skipped: %d", r.Ledger.Bad)

@@ -47,7 +47,7 @@ func (m *measurementFlags) flagsOfStudy(cmd *cobra.Command) {
 
 func (m *measurementFlags) register(cmd *cobra.Command, columns string, repeats ...string) {
 	cmd.Flags().StringVar(&m.measurements, "measurements", "", "`file` of measurements, as text or another format of --edges: "+columns)
-	m.repeats.flag(cmd, "repeats", "repeated measurements of a node", repeats...)
+	m.repeats.flag(cmd, "repeats", "what to do with repeated measurements of a node", repeats...)
 }
 
 // readMeasurements reads the file that the flags name.

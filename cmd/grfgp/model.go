@@ -43,10 +43,10 @@ type modelFlags struct {
 func (m *modelFlags) flags(cmd *cobra.Command) {
 	m.kernelFlags(cmd)
 	f := cmd.Flags()
-	m.variance.flag(cmd, "variance", "prior variance of nodes; natural is that of the kernel (larger at hubs), unit is the same everywhere", withAuto(grfgp.Variances())...)
+	m.variance.flag(cmd, "variance", "prior variance of nodes; natural: that of the kernel, larger at hubs, unit: the same everywhere", withAuto(grfgp.Variances())...)
 	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends())...)
 	m.valueFlags.flags(cmd)
-	f.Float64Var(&m.mean, "mean", 0, "known mean, of counts the rate, of shares the probability (default: learned)")
+	f.Float64Var(&m.mean, "mean", 0, "known mean: of counts the rate, of shares the probability (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known noise standard deviation of one measurement (default: learned)")
 }
 
@@ -64,14 +64,14 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "`list` of the coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r times a learned variance")
 	m.laplacian.flag(cmd, "laplacian", "Laplacian; normalized is I − D^-½ A D^-½, raw is D − A over the mean degree, signless is I + D^-½ A D^-½ (neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
 	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods())...)
-	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales())...)
+	m.scales.flag(cmd, "scales", "scales of the kernel; many: adds kernels of longer reach, for values that vary over hundreds of hops", withAuto(grfgp.Scales())...)
 	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk in hops, for the methods grf and lowrank and the family free (default: chosen); with the method series it truncates the kernel, which otherwise reaches all nodes")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node, for the methods grf and lowrank (default 100)")
 	m.covariateFlags.flags(cmd)
 	f.IntVar(&m.spec.Rank, "rank", 0, "rank of the method lowrank (default 256)")
-	f.Var(&m.memory, "memory", "most memory that the run may take, such as 8GiB (default: 80 % of what is free); a run that needs more does not start")
+	f.Var(&m.memory, "memory", "memory limit of the run, such as 8GiB (default: 80 % of the free memory); a run that needs more does not start")
 	f.Lookup("memory").DefValue = ""
 }
 
@@ -102,7 +102,7 @@ type foldFlags struct {
 
 func (f *foldFlags) flags(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
-	f.scheme.flag(cmd, "leave-out", "nodes of a fold", string(crossval.Scattered), string(crossval.Neighbourhoods))
+	f.scheme.flag(cmd, "leave-out", "which nodes are held out together", string(crossval.Scattered), string(crossval.Neighbourhoods))
 	cmd.Flags().BoolVar(&f.fast, "fast", false, "learn hyperparameters once, from all measurements or labels, and not again for each fold: faster, and errors are slightly too small")
 	cmd.Flags().BoolVar(&f.chooseAgain, "choose-again", false, "choose the kernel again for each fold, too: takes several times as long")
 	cmd.MarkFlagsMutuallyExclusive("fast", "choose-again")
@@ -116,7 +116,7 @@ func (f *foldFlags) options(folds int) crossval.Options {
 // fileFlags are those of verbs that can keep the fitted model.
 func (m *modelFlags) fileFlags(cmd *cobra.Command) {
 	m.checkpointFlag(cmd)
-	cmd.Flags().StringVar(&m.saveFile, "save-model", "", "`file` to save the fitted model to")
+	cmd.Flags().StringVar(&m.saveFile, "save-model", "", "`file` for the fitted model")
 	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is learned again; predictions are made from its own measurements, or from --measurements")
 }
 
@@ -213,10 +213,8 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	}
 	c := m.Choice()
 	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m), c.Fit.LogLikelihood)
-	for _, why := range c.Why {
-		a.talk.Say("  %s", why)
-	}
-	a.talk.Say("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
+	a.tellReasons(c.Why, c.Cautions)
+	a.talk.Detail("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
 	if !c.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
@@ -226,6 +224,18 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		}
 	}
 	return m, nil
+}
+
+// tellReasons prints why a model was chosen: all of it to those who want to know, and to
+// everybody what limits the trust in it.
+func (a *app) tellReasons(why, cautions []string) {
+	for _, sentence := range why {
+		if slices.Contains(cautions, sentence) {
+			a.talk.Say("  note: %s", sentence)
+		} else {
+			a.talk.Detail("  %s", sentence)
+		}
+	}
 }
 
 func openModel(path string) (*os.File, error) {

@@ -31,7 +31,7 @@ type predictFlags struct {
 func predictVerb(a *app) *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
-		Use:   "predict --edges FILE --measurements FILE [-o FILE]",
+		Use:   "predict --edges FILE --measurements FILE",
 		Short: "Predict the value at every node, with its uncertainty",
 		Long: `Predict fits a Gaussian process to the measurements and writes a row per node:
 node, label and coordinates if --nodes has them, mean, sd, lower, upper,
@@ -56,8 +56,8 @@ name of the quantity are then added. --above T adds the probability that the qua
 is above T.
 
 With --time, measurements belong to periods, and the model is one of nodes and
-periods: a value of another period counts the less, the longer ago it is. Rows have
-a column time. --at chooses the period; all writes a row per node and period.
+periods: the further away in time a measurement is, the less it counts. Rows have
+a column time. --at chooses the period; --at all writes a row per node and period.
 
 With --covariates the model also learns from columns of --nodes: numbers,
 categories, dates and words. It uses them if the likelihood supports it, and tells the
@@ -88,7 +88,7 @@ A model of --save-model predicts again with --model, without measurements. With
 		panic(err) // there is no such flag
 	}
 	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of a reading, for reading_lower and reading_upper (default: the median of the file)")
-	flags.Float64Var(&f.above, "above", 0, "`threshold`: adds the probability that the quantity is above it")
+	flags.Float64Var(&f.above, "above", 0, "add the probability that the quantity is above this `threshold`")
 	return cmd
 }
 

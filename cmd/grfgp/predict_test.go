@@ -41,7 +41,7 @@ func ladder(t testing.TB) (edges, measurements string) {
 
 func TestPredict(t *testing.T) {
 	edges, measurements := ladder(t)
-	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements)
+	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "-v")
 	if r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}

@@ -86,7 +86,7 @@ func TestRanksGoOn(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	if text := said.String(); strings.Count(text, "goes on from a checkpoint in "+states) != 1 {
+	if text := said.String(); strings.Count(text, "continues from a checkpoint in "+states) != 1 {
 		t.Errorf("does not say once that the fit goes on:\n%s", text)
 	}
 	if left, _ := os.ReadDir(states); len(left) > 0 {

@@ -58,10 +58,10 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 	}[s.Value]
 }
 
-// plainWord is what a shell takes as one word as it is.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./…-]+$`)
+// plainWord is a word that shells leave as it is.
+var plainWord = regexp.MustCompile(`^[\p{L}\p{N}_.,:/=@%+…-]+$`)
 
-// shellWord quotes a word of a command line for a shell, where that is needed.
+// shellWord quotes a word where a shell would split or change it, so that it can be pasted.
 func shellWord(word string) string {
 	if plainWord.MatchString(word) {
 		return word

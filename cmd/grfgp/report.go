@@ -16,6 +16,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/version"
 	"grfgp/report"
 )
 
@@ -31,7 +32,7 @@ type reportFlags struct {
 func reportVerb(a *app) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report --edges FILE --measurements FILE | --labels FILE [-o report.html]",
+		Use:   "report --edges FILE --measurements FILE | --labels FILE",
 		Short: "Write one HTML file with maps, validation and a summary of the input",
 		Long: `Report fits, predicts and cross-validates, and writes one self-contained HTML file
 that opens offline: whether the predictions can be trusted, in words; maps of the
@@ -132,7 +133,7 @@ func (a *app) answerReport(file string, answer any) error {
 }
 
 // programName is the program with its version, as reports name it.
-func programName() string { return "grfgp " + version() }
+func programName() string { return "grfgp " + version.Current().String() }
 
 // valueName returns the name of the column of values, "" if it has none or a general
 // one.

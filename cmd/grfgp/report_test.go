@@ -70,7 +70,7 @@ func TestReportHoldsEverything(t *testing.T) {
 		"Predicted mean", "Standard deviation", "connected nodes are drawn close together",
 		`id="verdict"`, "Can I trust it?", "Too early to tell.", "20 measurements are too few to tell", `id="highest"`, `id="lowest"`, `id="table"`,
 		"nearest measured node", "Coverage of intervals", "Probability integral transform (PIT)", "Predicted against measured",
-		"log marginal likelihood", "4 folds, scattered", "<dt>seed</dt><dd>5: it determines", "grfgp " + version(),
+		"log marginal likelihood", "4 folds, scattered", "<dt>seed</dt><dd>5: it determines", programName(),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the report", want)

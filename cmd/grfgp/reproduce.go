@@ -14,6 +14,7 @@ import (
 	"grfgp/internal/paper/dataset"
 	"grfgp/internal/paper/experiment"
 	"grfgp/internal/paper/output"
+	"grfgp/internal/version"
 )
 
 // reproduceFlags are the flags of the verb.
@@ -220,7 +221,7 @@ func (a *app) runExperiment(ctx context.Context, e *experiment.Experiment, plan 
 	if err != nil {
 		return nil, err
 	}
-	summary, err := folder.Write(e, opts, results, version())
+	summary, err := folder.Write(e, opts, results, version.Current().String())
 	if err != nil {
 		return nil, err
 	}

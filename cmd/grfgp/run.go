@@ -7,15 +7,16 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"grfgp/internal/argsfile"
 	"grfgp/internal/printable"
 	"grfgp/internal/ranks"
+	"grfgp/internal/version"
 )
 
 // Streams are the standard streams. Answers go to Out; progress, notes and errors to Err.
@@ -33,10 +34,11 @@ type app struct {
 	threads int
 	json    bool
 	quiet   bool
-	memory  size   // most that the run may take; 0: 80 % of what is free
-	asking  *stage // of an ask for many nodes; nil: none is under way
-	args    []string
-	again   []byte // standard input that is read twice; nil: it is not
+	verbose bool
+	args    []argsfile.Word // of the command line
+	memory  size            // most that the run may take; 0: 80 % of what is free
+	asking  *stage          // of an ask for many nodes; nil: none is under way
+	again   []byte          // standard input that is read twice; nil: it is not
 }
 
 // maxThreads is more than any machine has; with far more the runtime fails.
@@ -57,12 +59,12 @@ func run(ctx context.Context, args []string, streams Streams, group *ranks.Group
 	if f, ok := streams.Out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		streams.Out = printable.Writer(f) // ids and texts of others must not reach it as they are
 	}
-	a := &app{Streams: streams, ranks: group, args: args}
+	a := &app{Streams: streams, ranks: group}
+	if err := a.setArgs(args); err != nil {
+		return a.report(ctx, err)
+	}
 	root := a.root()
-	root.SetArgs(args)
-	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.Err)
+	root.SetArgs(a.words())
 	err := root.ExecuteContext(ctx)
 	if err != nil && a.talk == nil {
 		err = &exitError{exitUsage, err} // no verb has begun
@@ -71,28 +73,53 @@ func run(ctx context.Context, args []string, streams Streams, group *ranks.Group
 	return a.report(ctx, err)
 }
 
+// setArgs takes a command line. What a shell wants completed is left as it is.
+func (a *app) setArgs(args []string) (err error) {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		for _, word := range args {
+			a.args = append(a.args, argsfile.Word{Text: word})
+		}
+		return nil
+	}
+	if a.args, err = argsfile.Expand(args); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	return nil
+}
+
+// words returns the texts of the command line.
+func (a *app) words() []string {
+	words := make([]string, len(a.args))
+	for k, word := range a.args {
+		words[k] = word.Text
+	}
+	return words
+}
+
 const about = `grfgp fits Gaussian processes to measurements at the nodes of a graph.
 
-Give it a network and a few costly, noisy measurements at its nodes. It reads
-both, accounts for every line, predicts every node with its uncertainty, and
+Give it a network and a few costly, noisy measurements at its nodes. It accounts for
+every line of your files, predicts the value at every node with its uncertainty, and
 suggests nodes to measure next. One machine is enough for millions of nodes.
 
-  grfgp demo
-  grfgp check --edges roads.csv --measurements speeds.csv
-  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
-
-For help on a command: grfgp COMMAND --help.`
+A word @FILE is replaced by the flags in that file, so that they need not be typed
+again: grfgp predict @roads.args. Blanks and line ends separate words, quotes keep
+blanks, # begins a comment, paths are relative to the current folder, and @@ stands for
+an @ at the beginning of a word.`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "grfgp",
 		Short:         "Gaussian processes on the nodes of a graph",
 		Long:          about,
-		Version:       version(),
+		Version:       version.Current().String(),
 		SilenceErrors: true, // report prints them, once
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if a.quiet && a.verbose {
+				return usagef("--quiet and --verbose: give only one")
+			}
 			if a.threads < 0 || a.threads > maxThreads {
 				return usagef("--threads %d: give 1 to %d, or 0 for all processors", a.threads, maxThreads)
 			}
@@ -103,6 +130,7 @@ func (a *app) root() *cobra.Command {
 				a.memory = *f.Value.(*size)
 			}
 			a.talk = newTalk(a.Err, a.quiet)
+			a.talk.verbose = a.verbose
 			if err := a.checkRanks(cmd.Name()); err != nil {
 				return err
 			}
@@ -112,30 +140,28 @@ func (a *app) root() *cobra.Command {
 			if len(args) > 0 {
 				return noVerb(cmd, args[0])
 			}
-			fmt.Fprintln(a.Out, about)
-			return nil
+			_, err := fmt.Fprintln(a.Out, overview(cmd))
+			return err
 		},
 	}
 	flags := root.PersistentFlags()
 	flags.Uint64Var(&a.seed, "seed", 1, "seed of all random numbers; the same seed gives the same bytes")
 	flags.IntVar(&a.threads, "threads", 0, "number of processors (0: all); results do not depend on it")
-	flags.BoolVar(&a.json, "json", false, "write the answer as JSON")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print answers and errors only")
+	flags.BoolVar(&a.json, "json", false, "print results as JSON")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only results and errors")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "also print how each file was read and why the model was chosen")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if words := cmd.Flags().Args(); cmd == root && len(words) > 0 { // its flags are not known either
 			return noVerb(root, words[0])
 		}
-		return usagef("%s; %s'%s --help' lists the flags", flagWords(err), otherFlag(cmd, err), cmd.CommandPath())
+		return usagef("%s%s; %s'%s --help' lists the flags", a.placeOf(err), flagWords(err), otherFlag(cmd, err), cmd.CommandPath())
 	})
 	root.SuggestionsMinimumDistance = 2
-	root.SetHelpCommand(helpVerb())
-	for _, verb := range verbs {
-		cmd := verb(a)
-		if cmd.ValidArgs == nil {
-			cmd.Args = noArguments
-		}
-		root.AddCommand(cmd)
-	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetIn(a.In)
+	root.SetOut(a.Out) // before completion is added, which takes it
+	root.SetErr(a.Err)
+	a.addVerbs(root)
 	return root
 }
 
@@ -161,6 +187,28 @@ func helpVerb() *cobra.Command {
 			return found.Help()
 		},
 	}
+}
+
+// placeOf says where the flag of an error is, if it is in a file of arguments.
+func (a *app) placeOf(err error) string {
+	var none *pflag.NotExistError
+	var bad *pflag.InvalidValueError
+	var bare *pflag.ValueRequiredError
+	var names []string
+	switch {
+	case errors.As(err, &none):
+		names = []string{none.GetSpecifiedName()}
+	case errors.As(err, &bad):
+		names = []string{bad.GetFlag().Name, bad.GetFlag().Shorthand}
+	case errors.As(err, &bare):
+		names = []string{bare.GetSpecifiedName()}
+	}
+	for _, name := range names {
+		if place := argsfile.PlaceOf(a.args, name); name != "" && place != "" {
+			return place + ": "
+		}
+	}
+	return ""
 }
 
 // otherFlag names the flag that a verb has in place of --measurements, or the one of the
@@ -214,22 +262,4 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return usagef("%q belongs to no flag; did you mean --edges %s?", args[0], args[0])
 	}
 	return usagef("%q belongs to no flag; '%s --help' lists the flags", args[0], cmd.CommandPath())
-}
-
-// verbs are the commands; each is in the file of its name.
-var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, tokenVerb, demoVerb, featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb, schemaVerb}
-
-// built is the version that a build was told, as the Dockerfile does.
-var built string
-
-// version is the version that the build was told, or that of the module where the build
-// knows it.
-func version() string {
-	if built != "" {
-		return built
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

@@ -32,7 +32,7 @@ func TestWithoutArguments(t *testing.T) {
 	if lines := strings.Count(strings.TrimSpace(r.out), "\n") + 1; r.code != exitOK || lines > 12 || r.err != "" {
 		t.Errorf("%+v: want some ten lines", r)
 	}
-	for _, verb := range []string{"check", "predict", "demo"} {
+	for _, verb := range []string{"predict", "demo"} {
 		if !strings.Contains(r.out, "grfgp "+verb) {
 			t.Errorf("no example of %s in\n%s", verb, r.out)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grfgp/internal/version"
 	"grfgp/server"
 	"grfgp/store"
 )
@@ -42,7 +43,6 @@ type serveFlags struct {
 	basemap    string // file of map tiles
 	readOnly   bool
 	log        choice
-	verbose    bool
 	memory     size
 	clockError string // hidden: for tests
 	limits     server.Limits
@@ -63,6 +63,7 @@ and --tls-cert and --tls-key: without these the traffic is not encrypted. With
 --listen unix:FILE, the server listens on a unix socket, and --socket-mode says who
 can connect.
 
+The log on standard error has a line for each change, with --verbose for each request.
 Ctrl-C or SIGTERM shuts the server down; the exit code is then 0. Every change that
 was answered with success is on disk, also after a crash.`,
 		Example: `  grfgp serve --store team.db
@@ -93,7 +94,6 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.StringVar(&f.basemap, "basemap", "", "`file` of map tiles (PMTiles) that the page can show under nodes with latitudes and longitudes")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse all changes")
 	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
-	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only changes")
 	flags.Var(&f.memory, "memory", "memory limit of the server: models that would take more wait for others, or are not fitted (default: 80 % of the free memory)")
 	flags.Lookup("memory").DefValue = ""
 	flags.StringVar(&f.clockError, "clock-error", "", "`file` with the number of seconds by which the clock is wrong, for tests")
@@ -161,7 +161,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return studyError(ctx, err)
 	}
 	s := server.New(server.Options{
-		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Hosts: f.hosts, ReadOnly: f.readOnly, Memory: int64(f.memory.most()),
+		Store: kept, Log: f.logger(a.Err, a.quiet, a.verbose), Version: version.Current().String(), Limits: f.limits, Hosts: f.hosts, ReadOnly: f.readOnly, Memory: int64(f.memory.most()),
 		Token: secret.text, Tokens: f.people(), TokenNeeded: !f.isLocal(), Admit: f.admit(), Open: f.goesOpen,
 		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped, Now: wrongClock(f.clockError), Basemap: basemap,
 	})
@@ -275,12 +275,12 @@ func readToken(file string) (token, error) {
 	return token{file, text}, nil
 }
 
-func (f *serveFlags) logger(w io.Writer, quiet bool) *slog.Logger {
+func (f *serveFlags) logger(w io.Writer, quiet, verbose bool) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: slog.LevelInfo}
 	switch {
 	case quiet:
 		opts.Level = slog.LevelError
-	case f.verbose:
+	case verbose:
 		opts.Level = slog.LevelDebug
 	}
 	if f.log.chosen() == "json" {

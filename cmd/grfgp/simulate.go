@@ -72,14 +72,14 @@ values, for the effects of columns.`,
 	flags.StringSliceVar(&f.policies, "policies", nil, "`policies` to compare, the first with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
 	complete(cmd, "policies", bayesopt.PolicyNames()...)
 	flags.IntVar(&f.start, "start", 10, "number of initial nodes, drawn at random")
-	flags.IntVar(&f.steps, "steps", 50, "number of nodes that the policy picks; unless given, at most a quarter of the known nodes")
+	flags.IntVar(&f.steps, "steps", 50, "measurements per replay; without this flag at most a quarter of the known nodes")
 	flags.IntVar(&f.batch, "batch", 1, "number of nodes picked at a time")
 	flags.IntVar(&f.seeds, "seeds", 5, "number of replays of each policy, with different initial nodes")
 	flags.StringVar(&f.retrain, "retrain", "auto", "`when` hyperparameters are refitted: auto (as measurements accumulate or contradict the model), never (only after the initial nodes, so that sds of policies can be compared) or a number of measurements")
 	complete(cmd, "retrain", "auto", "never")
 	f.repeats.flag(cmd, "repeats", "several known values of a node", "mean", "last", "error")
 	f.flagsWithoutModel(cmd)
-	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV: a row for every measurement of every replay")
+	flags.BoolVar(&f.csv, "csv", false, "print results as CSV: a row for every measurement of every replay")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for every measurement of every replay, as CSV or with --json as JSON")
 	flags.StringVar(&f.plot, "plot", "", "`file` for a figure of the loss curves (PNG)")
 	return cmd
@@ -212,7 +212,7 @@ func (a *app) tellEffort(sim *replay.Result) {
 			}
 		}
 		if steps > 0 {
-			a.talk.Say("  time per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
+			a.talk.Detail("  time per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func known(t testing.TB) (edges, truth string) {
 // Rules that look at no value give the same answer whatever the model becomes.
 func TestSimulateTable(t *testing.T) {
 	edges, truth := known(t)
-	r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--policies", "bfs,random,degree", "--start", "3", "--steps", "12", "--seeds", "4")
+	r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--policies", "bfs,random,degree", "--start", "3", "--steps", "12", "--seeds", "4", "-v")
 	const want = `policy         regret        better than uniform draws by  replays
 bfs            0.825 ± 0.22  -0.43 ± 0.22                  4
 random         0.375 ± 0.24  0.01996 ± 0.24                4

@@ -45,7 +45,7 @@ func studyVerb(a *app) *cobra.Command {
 	f := new(studyFlags)
 	cmd := &cobra.Command{
 		Use:   "study COMMAND --store PLACE",
-		Short: "Run a shared search: people and machines ask for nodes and tell results",
+		Short: "Share a search: people and machines ask for nodes and report results",
 		Long: `A study is a search for nodes to measure that several people or machines share.
 They ask for nodes, which are reserved for them as trials, and tell the results, in
 any order and at any time. Every command is stored as an event, in a SQLite file or
@@ -76,7 +76,11 @@ result is accepted all the same.`,
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyReopen, studyRetract, studyReinstate,
 		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyBackup, studyVerify,
 	} {
-		cmd.AddCommand(command(a, f))
+		sub := command(a, f)
+		if strings.Contains(sub.Use, " NAME") && sub.Name() != "create" {
+			sub.ValidArgsFunction = a.completeStudies(f)
+		}
+		cmd.AddCommand(sub)
 	}
 	return cmd
 }

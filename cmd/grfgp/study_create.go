@@ -31,7 +31,7 @@ type createFlags struct {
 func studyCreate(a *app, f *studyFlags) *cobra.Command {
 	var c createFlags
 	cmd := &cobra.Command{
-		Use:   "create NAME --edges FILE --goal GOAL | --labels FILE | --classes LIST",
+		Use:   "create NAME --edges FILE --goal GOAL",
 		Short: "Create a study on a graph",
 		Long: `Create stores the graph and creates a study on it. Creating the same study again is
 harmless; other settings under the same name are a conflict.
@@ -113,11 +113,11 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	}
 	answer := createdAnswer{1, isNew, shown.Settings, net.Graph.Len(), net.Graph.Edges(), len(first)}
 	return a.answer(answer, func(w io.Writer) error {
-		state := "exists already, with the same settings"
+		what := fmt.Sprintf("study %s exists already, with the same settings", name)
 		if isNew {
-			state = "is created"
+			what = "created study " + name
 		}
-		_, err := fmt.Fprintf(w, "study %s %s: %s on %s, %s\n", name, state, settings.Goal, plural.Count(answer.Nodes, "nodes"), plural.Count(answer.Observed, "observations"))
+		_, err := fmt.Fprintf(w, "%s: %s on %s, %s\n", what, settings.Goal, plural.Count(answer.Nodes, "nodes"), plural.Count(answer.Observed, "observations"))
 		return err
 	})
 }

@@ -18,7 +18,7 @@ func studyObserve(a *app, f *studyFlags) *cobra.Command {
 	var key, note string
 	var in observeFlags
 	cmd := &cobra.Command{
-		Use:   "observe NAME NODE=VALUE[/EXPOSURE] … | --measurements FILE | --labels FILE",
+		Use:   "observe NAME NODE=VALUE … | --measurements FILE | --labels FILE",
 		Short: "Add measurements that were not asked for, all or none",
 		Long: `Observe adds measurements of nodes that were not asked for, repeated measurements
 included. A file with unusable rows is refused as a whole; with --on-bad-row skip

@@ -76,7 +76,7 @@ func TestStudyLife(t *testing.T) { studyLife(t, newDesk(t)) }
 // studyLife does all that can be done with a study, wherever it is.
 func studyLife(t *testing.T, d *desk) {
 	create := "create s --goal maximize --budget 8 --lease 2h --edges " + d.edges
-	if r := d.ok(create); !strings.Contains(r.out, "study s is created: maximize on 82 nodes") {
+	if r := d.ok(create); !strings.Contains(r.out, "created study s: maximize on 82 nodes") {
 		t.Errorf("%+v", r)
 	}
 	if r := d.ok(create); !strings.Contains(r.out, "exists already") {

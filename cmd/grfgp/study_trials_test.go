@@ -16,7 +16,7 @@ func TestStudyMeasurementsLeftOut(t *testing.T) {
 	if r := d.run(create + " --on-unknown skip"); r.code != exitBadData || !strings.Contains(r.err, "rows without a value: 1; nothing was added") {
 		t.Errorf("%+v", r)
 	}
-	r := d.ok(create + " --on-bad-row skip --on-unknown skip")
+	r := d.ok(create + " --on-bad-row skip --on-unknown skip --verbose")
 	for _, want := range []string{"2 observations", `1 of 4 rows have ids that are not in the graph, such as "a_O"`, "rows without a value skipped: 1", `value: column 2 "value"`} {
 		if !strings.Contains(r.out+r.err, want) {
 			t.Errorf("no %q in %+v", want, r)

@@ -69,7 +69,7 @@ type suggestFlags struct {
 func suggestVerb(a *app) *cobra.Command {
 	var f suggestFlags
 	cmd := &cobra.Command{
-		Use:   "suggest --edges FILE --measurements FILE | --labels FILE --goal GOAL [-n 5]",
+		Use:   "suggest --edges FILE --measurements FILE --goal GOAL",
 		Short: "Suggest which nodes to measure or label next, with reasons",
 		Long: `Suggest fits a Gaussian process to the measurements and picks nodes to measure next
 by an acquisition policy. A batch is picked node by node, so that it is not
@@ -110,7 +110,7 @@ are picked by their benefit per cost.`,
 	flags.StringVar(&f.policy, "policy", "", "acquisition `policy`: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&f.again, "again", false, "suggest measured nodes, too")
-	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV")
+	flags.BoolVar(&f.csv, "csv", false, "print results as CSV")
 	f.levelFlag(cmd)
 	f.resultFlags.flags(cmd, "suggestions", "a table for reading on standard output")
 	return cmd
@@ -292,7 +292,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		return nil, suggestError(ctx, err)
 	}
 	s.Done("%d of %d nodes by %s%s", len(answer.Suggestions), f.count, by, a.sharedWords())
-	a.talk.Say("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
+	a.talk.Detail("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
 	out := newSuggestAnswer(f, t, by, answer)
 	out.Level = f.level
 	chosen, ok := o.Chosen()

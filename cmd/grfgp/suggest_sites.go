@@ -26,7 +26,7 @@ type siteFlags struct {
 func (f *siteFlags) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.allowed, "allowed", "", "`file` of candidates: only these nodes are suggested (default: all)")
-	flags.StringVar(&f.exclude, "exclude", "", "`file` of nodes that are not suggested")
+	flags.StringVar(&f.exclude, "exclude", "", "`file` of nodes that must not be suggested")
 	flags.StringVar(&f.pending, "pending", "", "`file` of pending nodes: not suggested, counted in --budget and --group-cap, and, except by thompson, treated as measured when others are picked")
 	flags.StringVar(&f.cost, "cost", "", "`file` of costs: node and cost")
 	flags.StringVar(&f.group, "group", "", "`file` of groups: node and group")

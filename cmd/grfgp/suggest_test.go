@@ -137,7 +137,7 @@ func TestSuggestSays(t *testing.T) {
 		"--goal learn --measurements " + measurements:                      "  time: fitting ",
 		"--goal learn --measurements " + twice:                             "repeated measurements of a node: 1; the mean",
 	} {
-		r := runLine(t, "", append([]string{"suggest", "--edges", edges}, strings.Fields(args)...)...)
+		r := runLine(t, "", append([]string{"suggest", "--verbose", "--edges", edges}, strings.Fields(args)...)...)
 		if r.code != exitOK || !strings.Contains(r.err, want) {
 			t.Errorf("%s: exit %d, nothing said of %q in\n%s", args, r.code, want, r.err)
 		}

@@ -21,6 +21,7 @@ type talk struct {
 	w        io.Writer
 	terminal bool
 	quiet    bool
+	verbose  bool
 	width    func() int // columns of the terminal
 	now      func() time.Time
 
@@ -56,6 +57,13 @@ func clearLine(f *os.File) {
 func (t *talk) Say(format string, args ...any) {
 	if !t.quiet {
 		t.Warn(format, args...)
+	}
+}
+
+// Detail prints one line if the user wants to know more.
+func (t *talk) Detail(format string, args ...any) {
+	if t.verbose {
+		t.Say(format, args...)
 	}
 }
 

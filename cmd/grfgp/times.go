@@ -30,7 +30,7 @@ const (
 func (t *timeFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.column, "time", "", "`column` of times; auto finds it, and reads wide tables, of times × nodes or nodes × times (default: different times of a node are an error)")
 	complete(cmd, "time", timeAuto)
-	t.model.flag(cmd, "time-model", "what becomes of times; joint is one function of node and time, separate are independent periods with the same hyperparameters, latest takes the latest values of each node, ignore takes values of all times as repeats; auto is joint with --time, and otherwise refuses different times",
+	t.model.flag(cmd, "time-model", "how times are modelled; joint: one function of node and time, separate: independent periods with the same hyperparameters, latest: only the latest values of each node, ignore: values of all times as repeats; auto: joint with --time, and without it different times are an error",
 		timeAuto, "joint", "separate", string(graphio.TimesLatest), string(graphio.TimesIgnore))
 }
 
@@ -38,7 +38,7 @@ func (t *timeFlags) flags(cmd *cobra.Command) {
 func (t *timeFlags) flagsWithoutModel(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.column, "time", "", "`column` of times, for --time-model latest; auto finds it (default: different times of a node are an error)")
 	complete(cmd, "time", timeAuto)
-	t.model.flag(cmd, "time-model", "what becomes of times; latest takes the latest values of each node, ignore takes values of all times as repeats; auto refuses different times",
+	t.model.flag(cmd, "time-model", "how times are used; latest: only the latest values of each node, ignore: values of all times as repeats; auto: different times are an error",
 		timeAuto, string(graphio.TimesLatest), string(graphio.TimesIgnore))
 }
 

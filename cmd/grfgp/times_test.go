@@ -32,7 +32,7 @@ func TestTimes(t *testing.T) {
 		{"joint", "3 periods, from 2024-01-01 to 2024-02-01"},
 		{"separate", "independent functions in 3 periods"},
 	} {
-		if r := runLine(t, "", append(base, "--time-model", c.model)...); r.code != exitOK || !strings.Contains(r.err, c.says) {
+		if r := runLine(t, "", append(base, "-v", "--time-model", c.model)...); r.code != exitOK || !strings.Contains(r.err, c.says) {
 			t.Errorf("--time-model %s: code %d, %s, want %s", c.model, r.code, r.err, c.says)
 		}
 	}

@@ -26,12 +26,12 @@ func tokenVerb(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token COMMAND --store FILE",
 		Short: "Give people and machines access to a server, each with a name and a role",
-		Long: `A token lets its holder use a server. It has a name, which the log of a study has
-for everything that is done with the token, and a role:
+		Long: `A token lets its holder use a server. It has a name, under which everything that is
+done with it appears in the log of a study, and a role:
 
   look     read everything
   measure  ask for nodes, tell and retract results
-  run      create and change studies, and all the rest
+  run      create and change studies, and everything else
 
 The tokens of the store FILE are kept in FILE.tokens, or where --tokens says, as
 hashes. A server reads the file again when it changes: tokens can be added and
@@ -83,7 +83,7 @@ func tokenAdd(a *app, f *tokenFlags) *cobra.Command {
 	var role, out, link string
 	cmd := &cobra.Command{
 		Use:   "add NAME --role ROLE",
-		Short: "Make a token and print it; it is not shown again",
+		Short: "Create a token and print it; it is shown only once",
 		Args:  named(1, "NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := f.place()
@@ -147,7 +147,7 @@ func tokenAdd(a *app, f *tokenFlags) *cobra.Command {
 func tokenList(a *app, f *tokenFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the tokens: names, roles and when they were made",
+		Short: "List the tokens: names, roles and when they were created",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			file, err := f.place()
@@ -180,7 +180,7 @@ func tokenList(a *app, f *tokenFlags) *cobra.Command {
 func tokenRemove(a *app, f *tokenFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME …",
-		Short: "Remove tokens; servers refuse them from then on",
+		Short: "Remove tokens; servers then refuse them",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("give a NAME, as in '%s NAME'", cmd.CommandPath())

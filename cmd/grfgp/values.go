@@ -25,16 +25,16 @@ type valueFlags struct {
 }
 
 func (v *valueFlags) flags(cmd *cobra.Command) {
-	v.values.flag(cmd, "values", "what is measured; student is for numbers with gross errors, count for numbers of events, share for positives among tested (see --tested); auto is gaussian, but asks if values look like counts or like yes and no", withAuto(gp.ValuesNames())...)
-	v.transform.flag(cmd, "transform", "transform under which gaussian or student values are modelled; results are taken back", gp.TransformNames()...)
+	v.values.flag(cmd, "values", "kind of measurement; student: numbers with outliers, count: numbers of events, share: positives among tested (see --tested); auto: gaussian, but asks if values look like counts or like yes and no", withAuto(gp.ValuesNames())...)
+	v.transform.flag(cmd, "transform", "transform of gaussian or student values before modelling; results are transformed back", gp.TransformNames()...)
 	v.sizeFlags(cmd)
 }
 
 // sizeFlags name the columns of exposures.
 func (v *valueFlags) sizeFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&v.exposure, "exposure", "", "`column` of exposures of counts: the number to expect (rates are then relative risks), or the people or the time at risk; implies --values count")
-	f.StringVar(&v.tested, "tested", "", "`column` of the numbers tested, of which the values are positive; implies --values share")
+	f.StringVar(&v.exposure, "exposure", "", "`column` of exposures of counts: expected cases (predictions are then relative risks), or people or time at risk; implies --values count")
+	f.StringVar(&v.tested, "tested", "", "`column` with the number tested, of which the value is the number of positives; implies --values share")
 }
 
 // resolveValues adds what is measured to a Spec.
@@ -168,7 +168,7 @@ func (a *app) tellQuantity(spec grfgp.Spec, what string) {
 		if spec.Transform == "" {
 			return
 		}
-		what = "value, taken back from the transform " + spec.Transform
+		what = "value, transformed back from " + spec.Transform
 	}
 	a.talk.Say("  mean, sd, lower and upper are those of the %s; intervals are not symmetric", what)
 }

@@ -33,6 +33,7 @@ type task struct {
 	graph      *graph.Graph // in locality order
 	covariates *covariate.Set
 	value      []float64 // by node; NaN where it is not known
+	x, y       []float64 // by node, in km; nil: no places
 	class      []int     // by node; nil: values are predicted
 	classes    int
 	splits     []dataset.Split // nodes of graph
@@ -71,6 +72,7 @@ type RivalResult struct {
 	Model    RivalScore  `json:"model"`
 	Parts    []PartScore `json:"parts,omitempty"`
 	Rules    []RuleScore `json:"rules"`
+	Kriging  *RivalScore `json:"kriging,omitempty"` // ordinary kriging as the crow flies, where places are known
 }
 
 // PartScore is the result of a model with a single term of the kernel, see grfgp.Terms.
@@ -167,6 +169,7 @@ func sanJoseTask(ctx context.Context, s dataset.Store) (task, error) {
 	for i, v := range roads.Speed {
 		t.value[i] = v
 	}
+	t.x, t.y = plane(roads.Lat, roads.Lon)
 	return t.ordered(nil)
 }
 
@@ -211,12 +214,14 @@ func (t task) ordered(columns []covariate.Column) (task, error) {
 	for k, i := range now {
 		before[i] = k
 	}
-	if len(t.value) > 0 {
-		value := make([]float64, len(now))
-		for i, k := range before {
-			value[i] = t.value[k]
+	for _, values := range []*[]float64{&t.value, &t.x, &t.y} {
+		if len(*values) > 0 {
+			moved := make([]float64, len(now))
+			for i, k := range before {
+				moved[i] = (*values)[k]
+			}
+			*values = moved
 		}
-		t.value = value
 	}
 	if t.class != nil {
 		class := make([]int, len(now))
@@ -283,6 +288,9 @@ func (c Rival) run(ctx context.Context, o RivalOptions) (*RivalResult, error) {
 		if err == nil {
 			err = t.rules(ctx, inputs, split, r)
 		}
+		if err == nil && t.x != nil {
+			err = t.kriging(split, r)
+		}
 		if err == nil && o.Parts {
 			err = t.parts(ctx, split, r)
 		}
@@ -342,18 +350,51 @@ func (t task) model(ctx context.Context, split dataset.Split, spec grfgp.Spec, s
 		return err
 	}
 	s.Seconds = append(s.Seconds, time.Since(start).Seconds())
+	sd := make([]float64, len(split.Test))
+	for k := range sd {
+		sd[k] = math.Hypot(p.SD[k], m.NoiseSD())
+	}
+	t.judge(split, p.Mean, sd, s)
+	return nil
+}
+
+// judge scores means and standard deviations of measurements at the test nodes.
+func (t task) judge(split dataset.Split, mean, sd []float64, s *RivalScore) {
 	const z95 = 1.959963984540054
 	squares, inside, density, n := 0.0, 0.0, 0.0, float64(len(split.Test))
-	for r, i := range split.Test {
-		sd := math.Hypot(p.SD[r], m.NoiseSD())
-		e := t.value[i] - p.Mean[r]
+	for k, i := range split.Test {
+		e, v := t.value[i]-mean[k], sd[k]*sd[k]
 		squares += e * e / n
-		density += (e*e/(sd*sd) + math.Log(2*math.Pi*sd*sd)) / 2 / n
-		if math.Abs(e) <= z95*sd {
+		density += (e*e/v + math.Log(2*math.Pi*v)) / 2 / n
+		if math.Abs(e) <= z95*sd[k] {
 			inside += 1 / n
 		}
 	}
 	s.Error, s.Coverage, s.Density = append(s.Error, math.Sqrt(squares)), append(s.Coverage, inside), append(s.Density, density)
+}
+
+// kriging scores ordinary kriging as the crow flies on a split.
+func (t task) kriging(split dataset.Split, r *RivalResult) error {
+	if r.Kriging == nil {
+		r.Kriging = &RivalScore{}
+	}
+	start := time.Now()
+	var x, y []float64
+	for _, i := range split.Train {
+		x, y = append(x, t.x[i]), append(y, t.y[i])
+	}
+	k, err := fitKriging(x, y, t.data(split.Train).Y)
+	if err != nil {
+		return err
+	}
+	mean, sd := make([]float64, len(split.Test)), make([]float64, len(split.Test))
+	for j, i := range split.Test {
+		if mean[j], sd[j], err = k.predict(t.x[i], t.y[i]); err != nil {
+			return err
+		}
+	}
+	r.Kriging.Seconds = append(r.Kriging.Seconds, time.Since(start).Seconds())
+	t.judge(split, mean, sd, r.Kriging)
 	return nil
 }
 
