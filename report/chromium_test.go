@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
 
@@ -160,6 +161,20 @@ func (s *sheet) prefer(scheme, media string) {
 			Media:    media,
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 		})
+		return err
+	}))
+}
+
+// touch puts fingers on the screen, moves or lifts them: touchStart, touchMove, touchEnd.
+func (s *sheet) touch(kind input.DispatchTouchEventType, fingers ...[2]float64) {
+	s.t.Helper()
+	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		p := input.DispatchTouchEventParams{Type: kind, TouchPoints: []*input.TouchPoint{}}
+		for k, at := range fingers {
+			id := float64(k)
+			p.TouchPoints = append(p.TouchPoints, &input.TouchPoint{X: at[0], Y: at[1], ID: &id})
+		}
+		_, err := cdp.Call(ctx, t, input.DispatchTouchEvent, p)
 		return err
 	}))
 }
@@ -316,6 +331,18 @@ func readOnAPhone(t *testing.T, browser context.Context) {
 	if wide := look[int](s, `document.documentElement.scrollWidth`); wide > 360 {
 		t.Errorf("the page is %d pixels wide: %s", wide, look[string](s, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll")).map((e) => e.tagName + "." + e.className).slice(0, 5).join(" ")`))
 	}
+	// A tap chooses a node, and two fingers zoom.
+	x, y := s.middle("canvas")
+	s.touch("touchStart", [2]float64{x, y})
+	s.touch("touchEnd")
+	s.wait(`document.querySelector("#card").innerText.includes("x4y4")`)
+	x, y = s.middle("canvas")
+	s.touch("touchStart", [2]float64{x - 20, y}, [2]float64{x + 20, y})
+	for _, far := range []float64{30, 45, 60} {
+		s.touch("touchMove", [2]float64{x - far, y}, [2]float64{x + far, y})
+	}
+	s.touch("touchEnd")
+	s.wait(`Number(document.querySelector("canvas").dataset.zoom) > 1.8`)
 	s.shoot("report-phone")
 	s.prefer("dark", "screen")
 	s.shoot("report-phone-dark")

@@ -48,7 +48,7 @@ func (p *regressionPage) maps() (err error) {
 	}
 	draw("Standard deviation", "sd", r.Prediction.SD, plot.RobustRange(r.Prediction.SD, r.Prediction.SD), plot.Uncertainty)
 	if surprise := r.surprises(); surprise != nil {
-		data.Columns = append(data.Columns, p.rows.sparse("surprise", "surprise", "measured minus its held-out prediction, in standard deviations", "tenth", surprise))
+		data.Columns = append(data.Columns, p.rows.sparse("surprise", "surprise", "measured minus held-out prediction, in sds", "tenth", surprise))
 	}
 	p.Data, err = data.html()
 	return err

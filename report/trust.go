@@ -109,7 +109,7 @@ func Summarize(v *crossval.Validation, spec grfgp.Spec, unit string) Headline {
 		h.Words = append(h.Words, fmt.Sprintf("%s predicts better here: its typical miss is %s, that of the model %s.", beginning(e.Baseline), rule, own))
 		h.Advice = append(h.Advice, "Check that edges join nodes with similar values, and add columns that explain the values. Until then, prefer the means of the simple rule.")
 	case e.Gain > aboutEqual:
-		h.Words = append(h.Words, fmt.Sprintf("%s predicts almost as well here: its typical miss is %s, that of the model %s, no clear difference with so few measurements. What the model adds for sure is the intervals.", beginning(e.Baseline), rule, own))
+		h.Words = append(h.Words, fmt.Sprintf("%s predicts almost as well here: its typical miss is %s, that of the model %s, no clear difference. What the model adds for sure is the intervals.", beginning(e.Baseline), rule, own))
 	default:
 		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: its typical miss is %s, that of the model %s. What the model adds is the intervals.", beginning(e.Baseline), rule, own))
 	}

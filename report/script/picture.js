@@ -82,14 +82,15 @@ class Picture {
   drawEdges(c) {
     const { edges, x, y } = this.data;
     const { width, height } = this.view;
+    const { unit, left, top } = this.view.frame();
     const lines = [];
     for (let k = 0; k < edges.length; k += 2) {
-      const [ax, ay] = this.view.screen(x[edges[k]], y[edges[k]]);
-      const [bx, by] = this.view.screen(x[edges[k + 1]], y[edges[k + 1]]);
+      const ax = left + x[edges[k]] * unit, ay = top - y[edges[k]] * unit;
+      const bx = left + x[edges[k + 1]] * unit, by = top - y[edges[k + 1]] * unit;
       if (Number.isNaN(ax + bx) || Math.max(ax, bx) < 0 || Math.min(ax, bx) > width || Math.max(ay, by) < 0 || Math.min(ay, by) > height) continue;
       lines.push(ax, ay, bx, by);
+      if (lines.length > 4 * mostEdges) return; // nothing could be told apart
     }
-    if (lines.length > 4 * mostEdges) return; // nothing could be told apart
     c.beginPath();
     for (let k = 0; k < lines.length; k += 4) {
       c.moveTo(lines[k], lines[k + 1]);
@@ -140,11 +141,12 @@ class Picture {
   drawNodes(c) {
     const { x, y, shapes, marked } = this.data;
     const { width, height } = this.view;
+    const { unit, left, top } = this.view.frame();
     const r = this.radius();
     const ringed = [];
     let shade = -1;
     for (const i of this.order) {
-      const [sx, sy] = this.view.screen(x[i], y[i]);
+      const sx = left + x[i] * unit, sy = top - y[i] * unit;
       if (sx < -r || sy < -r || sx > width + r || sy > height + r) continue;
       const area = (shapes[i]?.length ?? 0) > 0;
       if (this.marks && marked.has(i)) ringed.push(sx, sy, area ? 1 : 0);

@@ -54,6 +54,12 @@ class View {
     this.y = Math.min(y1, Math.max(y0, y));
   }
 
+  // frame says where the screen has a place: at left + x·unit, top − y·unit.
+  frame() {
+    const unit = this.unit();
+    return { unit, left: this.width / 2 - this.x * unit, top: this.height / 2 + this.y * unit };
+  }
+
   /** @param {number} sx @param {number} sy */
   place(sx, sy) {
     const unit = this.unit();
@@ -62,7 +68,7 @@ class View {
 
   /** @param {number} x @param {number} y */
   screen(x, y) {
-    const unit = this.unit();
-    return [this.width / 2 + (x - this.x) * unit, this.height / 2 - (y - this.y) * unit];
+    const { unit, left, top } = this.frame();
+    return [left + x * unit, top - y * unit];
   }
 }
