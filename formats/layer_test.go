@@ -388,6 +388,9 @@ func TestShapefileErrors(t *testing.T) {
 	if _, err := readShapefile(context.Background(), Input{Data: parts[".shp"]}, Options{}); err == nil {
 		t.Error("a stream cannot have files beside it")
 	}
+	if _, err := readShapefile(context.Background(), Input{Path: "town.SHX"}, Options{}); err == nil || err.Error() != "is the index of a shapefile; name the .shp file beside it" {
+		t.Errorf("an index: %v", err)
+	}
 }
 
 func TestOSMErrors(t *testing.T) {
