@@ -139,16 +139,6 @@ func Detect(name string, head []byte) *Format {
 	return nil
 }
 
-// Names returns the names of all formats, sorted.
-func Names() []string {
-	var names []string
-	for _, f := range all {
-		names = append(names, f.Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // hasExtension reports whether a name ends in one of the extensions.
 func hasExtension(name string, extensions ...string) bool {
 	return slices.ContainsFunc(extensions, func(e string) bool { return strings.HasSuffix(name, e) })

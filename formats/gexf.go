@@ -82,26 +82,9 @@ func readGEXF(ctx context.Context, in Input, opts Options) (*File, error) {
 			}
 		}
 		if err != nil {
-			return nil, r.broken(err)
+			return nil, brokenXML(err, r.line)
 		}
 	}
-}
-
-// broken is the error about a document that the XML reader refuses.
-func (r *gexfReader) broken(err error) error {
-	var own *Error
-	var syntax *xml.SyntaxError
-	switch {
-	case errors.As(err, &own):
-		return err
-	case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF"), errors.Is(err, io.ErrUnexpectedEOF):
-		return failAt(r.line, Damaged, "the document ends in the middle", "the file was cut short: fetch or write it again")
-	case errors.As(err, &syntax):
-		return failAt(r.line, Damaged, "is not well-formed XML: "+syntax.Msg, correctLine)
-	case strings.Contains(err.Error(), "encoding"):
-		return failAt(r.line, Unsupported, "is in an encoding that is not read ("+err.Error()+")", "convert it to UTF-8 with iconv, and change its first line")
-	}
-	return failAt(r.line, Damaged, "cannot be read: "+err.Error(), correctLine)
 }
 
 func (r *gexfReader) start(t xml.StartElement) error {

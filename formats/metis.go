@@ -3,7 +3,6 @@ package formats
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +156,7 @@ func readMETIS(ctx context.Context, in Input, _ Options) (*File, error) {
 		f.Edges.Names = append(f.Edges.Names, "weight")
 	}
 	nodes := h.nodeTable()
-	check := metisCheck{seed: maphash.MakeSeed()}
+	check := newMirror()
 	node := int64(0)
 	for s.next() {
 		switch {
@@ -181,7 +180,7 @@ func readMETIS(ctx context.Context, in Input, _ Options) (*File, error) {
 			if h.edgeWeights {
 				edge = []string{id, words[skip+2*k], words[skip+2*k+1]}
 			}
-			if check.add(node, j, edge[2:]) {
+			if check.add(node, j, edge[2:]...) {
 				f.Edges.Rows = append(f.Edges.Rows, edge)
 			}
 		}
@@ -192,7 +191,7 @@ func readMETIS(ctx context.Context, in Input, _ Options) (*File, error) {
 	if node < h.nodes {
 		return nil, failAt(h.line, Damaged, fmt.Sprintf("the first line promises %d nodes, but there are %d", h.nodes, node), "was the file cut short? fetch it again, or correct the line")
 	}
-	if err := check.done(h); err != nil {
+	if err := h.check(check); err != nil {
 		return nil, err
 	}
 	if len(nodes.Names) > 1 {
@@ -230,42 +229,14 @@ func (h *metisHeader) nodeTable() *Table {
 	return t
 }
 
-// metisCheck compares the two lists of edges, each of which gives every edge once: that
-// of ends with a higher number, and that of ends with a lower one.
-type metisCheck struct {
-	seed    maphash.Seed
-	n       [2]int64
-	pairs   [2]uint64 // sums of hashes, the same for the same set
-	weights [2]uint64
-}
-
-// add takes an edge; true if it is of the first list, which is the one in use. An edge
-// from a node to itself is of both.
-func (c *metisCheck) add(from, to int64, weight []string) bool {
-	pair, sides := [2]int64{from, to}, []int{0}
+// check compares the two lists of edges with what the first line promises.
+func (h *metisHeader) check(c *mirror) error {
 	switch {
-	case from > to:
-		pair, sides = [2]int64{to, from}, []int{1}
-	case from == to:
-		sides = []int{0, 1}
-	}
-	for _, k := range sides {
-		c.n[k]++
-		c.pairs[k] += maphash.Comparable(c.seed, pair)
-		if len(weight) > 0 {
-			c.weights[k] += maphash.Comparable(c.seed, [2]any{pair, weight[0]})
-		}
-	}
-	return from <= to
-}
-
-func (c *metisCheck) done(h metisHeader) error {
-	switch {
-	case c.pairs[0] != c.pairs[1] || c.n[0] != c.n[1]:
+	case !c.same():
 		return fail(Damaged, "some edge is listed at one of its ends only, and METIS lists each at both", "write the file again")
 	case c.n[0] != h.edges:
-		return failAt(h.line, Damaged, fmt.Sprintf("the first line promises %d edges, but there are %d", h.edges, c.n[0]), "correct the line, or write the file again")
-	case c.weights[0] != c.weights[1]:
+		return failAt(h.line, Damaged, fmt.Sprintf("the first line promises %d edges, but there are %d", h.edges, c.n[0]), correctLine)
+	case !c.sameWeights():
 		return fail(Damaged, "some edge has another weight at its other end", "write the file again")
 	}
 	return nil

@@ -233,31 +233,26 @@ func (a *array) matrix(ctx context.Context) (*File, error) {
 type entries struct {
 	n     int
 	rows  [][]string
-	pairs map[[2]int]string // value by row and column
+	upper []bool // the entry is not below the diagonal
+	both  *mirror
 }
 
 // add takes an entry.
 func (m *entries) add(i, j int, v string) {
-	m.rows = append(m.rows, []string{strconv.Itoa(i), strconv.Itoa(j), v})
-	if m.pairs == nil {
-		m.pairs = map[[2]int]string{}
+	if m.both == nil {
+		m.both = newMirror()
 	}
-	m.pairs[[2]int{i, j}] = v
+	m.rows = append(m.rows, []string{strconv.Itoa(i), strconv.Itoa(j), v})
+	m.upper = append(m.upper, m.both.add(int64(i), int64(j), v))
 }
 
 // file makes a list of edges of the entries: of a symmetric matrix every edge once.
 func (m *entries) file() *File {
-	symmetric, ones := len(m.pairs) == len(m.rows), true
-	for pair, v := range m.pairs {
-		symmetric = symmetric && m.pairs[[2]int{pair[1], pair[0]}] == v
-	}
+	symmetric := m.both == nil || m.both.same() && m.both.sameWeights()
 	t := &Table{Names: []string{"source", "target", "weight"}, Unit: "edge"}
-	notes := []string{fromZero}
-	for _, row := range m.rows {
-		ones = ones && row[2] == "1"
-		i, _ := strconv.Atoi(row[0])
-		j, _ := strconv.Atoi(row[1])
-		if !symmetric || i <= j {
+	notes, ones := []string{fromZero}, true
+	for k, row := range m.rows {
+		if ones = ones && row[2] == "1"; !symmetric || m.upper[k] {
 			t.Rows = append(t.Rows, row)
 		}
 	}
@@ -278,6 +273,13 @@ func readNPZ(ctx context.Context, in Input, _ Options) (*File, error) {
 	z, err := zip.NewReader(bytes.NewReader(in.Data), int64(len(in.Data)))
 	if err != nil {
 		return nil, fail(Damaged, "the archive cannot be opened: "+err.Error(), "was the file cut short? fetch or write it again")
+	}
+	const much, ratio = 16 << 20, 100 // sparse matrices are less repetitive
+	size := uint64(0)
+	for _, entry := range z.File {
+		if size += entry.UncompressedSize64; size > much && size > ratio*uint64(len(in.Data)) || entry.UncompressedSize64 > math.MaxInt64/2 {
+			return nil, fail(Content, fmt.Sprintf("it unpacks to more than %d times its size", ratio), "save it with compressed=False if that is right")
+		}
 	}
 	arrays := map[string]*array{}
 	var names []string
@@ -301,12 +303,8 @@ func readNPZ(ctx context.Context, in Input, _ Options) (*File, error) {
 
 // unzip returns the content of a file in an archive.
 func unzip(entry *zip.File) ([]byte, error) {
-	const ratio = 1100 // more than deflate can reach
 	broken := func(why string) error {
 		return fail(Damaged, fmt.Sprintf("%s in the archive cannot be read: %s", entry.Name, why), "fetch or write the file again")
-	}
-	if entry.UncompressedSize64 > ratio*(entry.CompressedSize64+100) {
-		return nil, broken("its size is wrong")
 	}
 	r, err := entry.Open()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,6 +34,26 @@ func TestGEXF(t *testing.T) {
 		{name: "not well-formed", text: doc(`</nodes>`), want: `line 2: is not well-formed XML: element <graph> closed by </nodes>; correct the line, or write the file again`},
 	} {
 		c.run(t, gexfFormat, "f.xml")
+	}
+}
+
+func TestGraphMLNodes(t *testing.T) {
+	for _, c := range []readCase{
+		{name: "defaults and nodes within nodes", text: `<?xml version="1.0"?><graphml><key id="d0" for="node" attr.name="speed"><default>5</default></key><key id="d1" for="edge" attr.name="w"/><graph><node id="a"><data key="d0"> 3 </data><graph><node id="b"/></graph></node><edge source="a" target="b"><data key="d1">1</data></edge></graph></graphml>`,
+			want: `edges by edge: source,target; nodes by node: id,speed / a,3 / b,5`},
+		{name: "other XML", text: "<?xml version=\"1.0\"?>\n<kml/>", want: `line 2: is XML, but begins with <kml>, not with <graphml>; save it as CSV`},
+		{name: "cut short", text: "<graphml>\n<graph><node id=\"a\">", want: `line 2: the document ends in the middle; the file was cut short: fetch or write it again`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := GraphMLNodes.Tables(context.Background(), Input{Data: []byte(c.text)}, c.opts)
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = f.String()
+			}
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
 	}
 }
 
@@ -201,6 +222,7 @@ func TestNumPy(t *testing.T) {
 		{name: "no pointers", text: archive("format", csr, "shape", square, "data", one, "indices", place), want: `there is no array indptr of whole numbers; write the file again`},
 		{name: "absurd size", text: archive("format", csr, "shape", npy(head("<i8", "2,"), []int64{1e12, 1e12}), "data", one, "indices", place, "indptr", place), want: `1000000000000 nodes, but only 1 edges: nearly all nodes would have no edge; correct the number of nodes`},
 		{name: "oblong", text: archive("format", csr, "shape", npy(head("<i8", "2,"), []int64{2, 3}), "data", one, "indices", place, "indptr", place), want: `the matrix is not square; save the adjacency matrix, whose rows and columns are the nodes`},
+		{name: "bomb", text: archive("format", csr, "shape", square, "data", npy(head("|b1", "20000000,"), make([]byte, 20_000_000))), want: `it unpacks to more than 100 times its size; save it with compressed=False if that is right`},
 		{name: "arrays", text: archive("x", one, "y", one), want: `holds the arrays x, y, and is not a sparse matrix; save the adjacency matrix with scipy.sparse.save_npz, or one array with numpy.save`},
 	} {
 		c.run(t, npzFormat, "f")
@@ -215,14 +237,15 @@ func FuzzRead(f *testing.F) {
 	}
 	for _, file := range files {
 		if data, err := os.ReadFile(file); err == nil {
-			for i := range all {
+			for i := range len(all) + 1 {
 				f.Add(data, byte(i))
 			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, which byte) {
 		Detect("f", data[:min(len(data), Head)])
-		file, err := all[int(which)%len(all)].Tables(context.Background(), Input{Name: "f", Data: data}, Options{})
+		readers := append(slices.Clone(all), GraphMLNodes)
+		file, err := readers[int(which)%len(readers)].Tables(context.Background(), Input{Name: "f", Data: data}, Options{})
 		if err != nil {
 			var typed *Error
 			if !errors.As(err, &typed) || typed.What == "" || len(typed.Remedies) == 0 {

@@ -110,7 +110,7 @@ func TestLabelErrors(t *testing.T) {
 			`l: there are 1001 classes, such as "c0", "c1" and "c10", and at most 1000 are possible (are these names?); name the column of classes with Options.Columns["class"]`},
 		{"too many numbers", many(""), Options{Columns: map[Role]string{RoleClass: "class"}}, ErrData, "l: there are 1001 different numbers, and at most 1000 classes; " + predict},
 		{"unknown", "node,class\n1,x\nq,y\n", Options{}, ErrData, `l: 1 of 2 rows have ids that are not in the graph, such as "q"; check that both files use the same ids; ` + neverChanged + `, or leave such rows out with Options.Unknown = "skip"`},
-		{"graph", "<graphml/>", Options{}, ErrData, "l: is GraphML, but a table of labels is expected; give a table of delimited text, or read it as a graph with ReadGraph"},
+		{"graph", "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n", Options{}, ErrData, "l: is MatrixMarket, but a table of labels is expected; give a table of delimited text, or read it as a graph with ReadGraph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readLabels(ring(ids...), c.text, c.opts)

@@ -159,7 +159,7 @@ func TestForeignValues(t *testing.T) {
 	want := map[string][]float64{}
 	for _, c := range []struct{ edges, values, column string }{
 		{"networkx.gml", "nodes.csv", "speed"}, {"networkx.gml", "networkx.gml", "speed"}, {"networkx.gml", "networkx.gexf", "speed"},
-		{"networkx.gml", "networkx.net", "speed"}, {"networkx.gml", "node-link.json", "speed"}, {"networkx.gml", "nodes.jsonl", "speed"}, {"csr.npz", "speeds.npy", "value"},
+		{"networkx.gml", "networkx.net", "speed"}, {"networkx.graphml", "networkx.graphml", "speed"}, {"networkx.gml", "node-link.json", "speed"}, {"networkx.gml", "nodes.jsonl", "speed"}, {"csr.npz", "speeds.npy", "value"},
 	} {
 		n, err := ReadGraph(ctx, File(filepath.Join(formatFiles, c.edges)), Options{})
 		if err != nil {

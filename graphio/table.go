@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"grfgp/formats"
 	"grfgp/graph"
 )
 
@@ -31,14 +32,20 @@ func openTable(ctx context.Context, src Source, kind tableKind, opts Options) (*
 	if err != nil {
 		return nil, err
 	}
-	if in.kind != nil {
+	format := ""
+	if in.kind == nil {
+		format, err = in.format()
+	}
+	if format == formatGraphML {
+		in.kind = formats.GraphMLNodes
+	}
+	if err == nil && in.kind != nil {
 		t, err := in.openForeign(ctx, kind, opts)
 		if err != nil {
 			in.close()
 		}
 		return t, err
 	}
-	format, err := in.format()
 	if err == nil && format != formatDelimited {
 		err = in.fail(CodeFormat, fmt.Sprintf("is %s, but a table of %s is expected", format, kind.kind),
 			do("give a table of delimited text"), do("read it as a graph", Setting{Option: OptionReader, Value: "ReadGraph"}))

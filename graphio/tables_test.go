@@ -55,7 +55,7 @@ func TestNodeErrors(t *testing.T) {
 		{"no id", "id,x,y\n,1,2\n", Options{}, ErrData, "n:2:1: the id is empty" + skip},
 		{"two ids", "id_number,station\n1,2\n", Options{}, ErrUsage, `n: the ids may be in column id_number or station; say which with Options.Columns["id"] = "id_number" or Options.Columns["id"] = "station"`},
 		{"no rows", "id,lat\n", Options{}, ErrData, "n: it contains no nodes, only a header; name another file"},
-		{"graph", "<graphml/>", Options{}, ErrData, "n: is GraphML, but a table of nodes is expected; give a table of delimited text, or read it as a graph with ReadGraph"},
+		{"graph", "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n", Options{}, ErrData, "n: is MatrixMarket, but a table of nodes is expected; give a table of delimited text, or read it as a graph with ReadGraph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readNodes(c.text, c.opts)

@@ -123,6 +123,7 @@ func TestDraftQuestions(t *testing.T) {
 		"kind":     {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1\nn1,0\nn2,1\n"}}, "measurements", "kind", "0 or 1", "values=yes-no values=gaussian", `{"values":"yes-no"}`},
 		"tested":   {[]formPart{{"options", `{"values":"share"}`}, {"edges", ring(5)}, {"measurements", "node,positive,n\nn0,1,4\nn1,0,7\n"}}, "measurements", "option", "tested", "columns/tested=", `{"values":"share","files":{"measurements":{"columns":{"tested":"n","value":"positive"}}}}`},
 		"cost":     {[]formPart{{"edges", ring(3)}, {"costs", "node,euro\nn0,1\nn1,2\nn2,3\n"}}, "costs", "content", "no column of costs", "columns/cost=", `{"files":{"costs":{"columns":{"cost":"euro"}}}}`},
+		"an edge":  {[]formPart{{"edges", "graph [ edge [ source 1 target 2 weight 3 ] edge [ source 2 target 3 weight -3 ] ]"}}, "edges", "row", "edge 2: weight \"-3\" is negative", "bad_rows=skip", `{"files":{"edges":{"bad_rows":"skip"}}}`},
 		"no ids":   {[]formPart{{"edges", ring(3)}, {"measurements", "node,value\n7,1.5\n8,2.5\n"}}, "measurements", "ids", "none of its ids", "", ""},
 		"format":   {[]formPart{{"edges", "PK\x03\x04\x14\x00[Content_Types].xml"}}, "edges", "format", "spreadsheet", "", ""},
 		"empty":    {[]formPart{{"edges", ""}}, "edges", "empty", "empty", "", ""},

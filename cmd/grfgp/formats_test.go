@@ -15,7 +15,7 @@ func TestForeignFiles(t *testing.T) {
 	if want.code != 0 || strings.Count(want.out, "\n") != 13 {
 		t.Fatalf("%d: %s%s", want.code, want.out, want.err)
 	}
-	for _, file := range []string{"networkx.gml", "networkx.gexf", "networkx.net", "node-link.json"} {
+	for _, file := range []string{"networkx.graphml", "networkx.gml", "networkx.gexf", "networkx.net", "node-link.json"} {
 		got := runLine(t, "", "predict", "--edges", formatFiles+file, "--measurements", formatFiles+file, "--column", "value=speed", "-q")
 		if got.code != 0 || got.out != want.out {
 			t.Errorf("%s: %d, %s%s\nwant\n%s", file, got.code, got.out, got.err, want.out)
