@@ -56,10 +56,18 @@ func (l *layer) noteEdges(format string, args ...any) {
 	l.edgeNotes = append(l.edgeNotes, fmt.Sprintf(format, args...))
 }
 
+const largestSnap = 1e4 // metres: beyond it everything is near everything
+
 // file makes a graph of lines or of areas, or a table of points.
 func (l *layer) file(opts Options) (*File, error) {
 	if l.empty > 0 {
 		l.note("features without geometry: %d; left out", l.empty)
+	}
+	if l.properties.gaps != nil {
+		return nil, l.properties.gaps
+	}
+	if opts.snap() > largestSnap {
+		return nil, fail(Unknown, fmt.Sprintf("a tolerance of %g m is more than 10 km", opts.snap()), "give fewer metres")
 	}
 	if len(l.features) == 0 {
 		return nil, fail(Content, "no feature has a geometry", "name another file")
@@ -115,20 +123,12 @@ func (l *layer) sort() {
 			return c
 		}
 		for _, name := range names {
-			if c := cmp.Compare(l.value(a.row, name), l.value(b.row, name)); c != 0 {
+			if c := cmp.Compare(l.properties.get(a.row, name), l.properties.get(b.row, name)); c != 0 {
 				return c
 			}
 		}
 		return 0
 	})
-}
-
-// value returns a property of a row, "" if it has none.
-func (l *layer) value(row []string, name string) string {
-	if j, ok := l.properties.column[name]; ok && j < len(row) {
-		return row[j]
-	}
-	return ""
 }
 
 // locate finds out whether coordinates are degrees, unless the file says it, and refuses

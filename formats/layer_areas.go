@@ -147,7 +147,7 @@ func (l *layer) nodeRow(id string, at geometry.Point, shape, property string, va
 	row := append([]string{id}, l.coordinates(at)...)
 	for _, name := range l.properties.Names {
 		if name != property {
-			row = append(row, l.value(values, name))
+			row = append(row, l.properties.get(values, name))
 		}
 	}
 	if geometry {

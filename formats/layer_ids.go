@@ -88,7 +88,7 @@ func (l *layer) ownIDs() []string {
 func (l *layer) column(name string) []string {
 	out := make([]string, len(l.features))
 	for k, f := range l.features {
-		out[k] = l.value(f.row, name)
+		out[k] = l.properties.get(f.row, name)
 	}
 	return out
 }

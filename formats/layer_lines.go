@@ -50,7 +50,7 @@ func (l *layer) network(points int, opts Options) (*File, error) {
 	for _, f := range l.features {
 		row := make([]string, len(r.names))
 		for j, name := range r.names {
-			row[j] = l.value(f.row, name)
+			row[j] = l.properties.get(f.row, name)
 		}
 		r.values = append(r.values, row)
 	}

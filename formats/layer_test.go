@@ -304,6 +304,13 @@ func TestSnap(t *testing.T) {
 	}
 }
 
+func TestAbsurdSnap(t *testing.T) {
+	_, err := readWKT(context.Background(), Input{Data: []byte("WKT,name\nPOINT (1 2),a\n")}, Options{Snap: 1e6})
+	if err == nil || err.Error() != "a tolerance of 1e+06 m is more than 10 km; give fewer metres" {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestWKTErrors(t *testing.T) {
 	for _, c := range []readCase{
 		{name: "points with semicolons", text: "id;geom;v\na;POINT (6 50);1,5\nb;;2\n", want: "nodes by feature: id,lat,lon,v / a,50,6,1,5; features without geometry: 1; left out; points are named by the property id"},
@@ -312,7 +319,7 @@ func TestWKTErrors(t *testing.T) {
 	} {
 		c.run(t, wktFormat, "f.csv")
 	}
-	for _, text := range []string{"id,v\na,1\n", "source,target\nPoint (x),b\n", ""} {
+	for _, text := range []string{"u,v,key,geometry\n1,2,0,\"LINESTRING (6 50,6 51)\"\n", "id,v\na,1\n", "source,target\nPoint (x),b\n", ""} {
 		if f := Detect("f.csv", []byte(text)); f != nil {
 			t.Errorf("%q is detected as %s", text, f.Name)
 		}
@@ -380,6 +387,9 @@ func TestShapefileErrors(t *testing.T) {
 	}
 	if _, err := readShapefile(context.Background(), Input{Data: parts[".shp"]}, Options{}); err == nil {
 		t.Error("a stream cannot have files beside it")
+	}
+	if _, err := readShapefile(context.Background(), Input{Path: "town.SHX"}, Options{}); err == nil || err.Error() != "is the index of a shapefile; name the .shp file beside it" {
+		t.Errorf("an index: %v", err)
 	}
 }
 

@@ -33,6 +33,9 @@ func readShapefile(ctx context.Context, in Input, opts Options) (*File, error) {
 	if in.Path == "" {
 		return nil, fail(Unsupported, "is a shapefile without the files beside it, which hold the properties", "name the .shp file itself, or a zip archive of all its files")
 	}
+	if hasExtension(strings.ToLower(in.Path), ".shx") {
+		return nil, fail(Unsupported, "is the index of a shapefile", "name the .shp file beside it")
+	}
 	dir, name := filepath.Split(in.Path)
 	if dir == "" {
 		dir = "."

@@ -42,11 +42,25 @@ func wktColumn(head []byte) (delimiter rune, column int) {
 		if err != nil && !errors.Is(err, csv.ErrFieldCount) {
 			continue
 		}
-		if column := slices.IndexFunc(row, geometry.IsWKT); column >= 0 && column < len(header) {
+		if column := slices.IndexFunc(row, geometry.IsWKT); column >= 0 && column < len(header) && !namesEnds(header) {
 			return delimiter, column
 		}
 	}
 	return 0, -1
+}
+
+// namesEnds reports whether columns name the ends of edges, as in the tables of OSMnx: then
+// geometries say nothing about which lines meet that the table does not say better.
+func namesEnds(header []string) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(header, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) })
+	}
+	for _, pair := range [][2]string{{"u", "v"}, {"source", "target"}, {"src", "dst"}, {"from_node", "to_node"}, {"from_id", "to_id"}, {"fnode", "tnode"}, {"node1", "node2"}} {
+		if has(pair[0]) && has(pair[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 func wktCSV(data []byte, delimiter rune) *csv.Reader {

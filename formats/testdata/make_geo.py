@@ -1,7 +1,7 @@
 """Writes the geographic test files of this folder with the tools that users have.
 
 One small town in every form, its districts, sensors at coordinates, and a timetable. Needs the
-Debian packages python3-geopandas, gdal-bin and osmium-tool. Run it in this folder.
+Debian packages python3-geopandas, gdal-bin, osmium-tool and, for a picture of the documentation, chromium. Run it in this folder.
 """
 
 import json
@@ -147,6 +147,78 @@ def write_gtfs():
             z.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), text)
 
 
+def network():
+    """Junctions and edges of the town, as the program makes them: chains are one edge."""
+    near = {}
+    for *_, pts in STREETS:
+        for a, b in zip(pts, pts[1:]):
+            near.setdefault(a, set()).add(b)
+            near.setdefault(b, set()).add(a)
+    nodes = {p for p, others in near.items() if len(others) != 2}
+    edges = set()
+    for start in nodes:
+        for step in near[start]:
+            before, here = start, step
+            while here not in nodes:
+                before, here = here, next(p for p in near[here] if p != before)
+            edges.add(tuple(sorted((start, here))))
+    return nodes, edges
+
+
+def draw():
+    """The picture of the documentation: town and districts as they are drawn, and their graphs."""
+    unit, parts = 62, []
+
+    def at_panel(panel, x, y):
+        return (70, 430, 730)[panel] + unit * x, 40 + unit * (4 - y)
+
+    def line(panel, pts, colour, width):
+        text = " ".join("%.1f,%.1f" % at_panel(panel, *p) for p in pts)
+        parts.append(f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"/>')
+
+    def dot(panel, p, radius, colour):
+        x, y = at_panel(panel, *p)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}" stroke="white" stroke-width="1"/>')
+
+    def label(panel, x, text):
+        px, _ = at_panel(panel, x, 0)
+        parts.append(f'<text x="{px:.1f}" y="26" font-family="sans-serif" font-size="15" fill="#222">{text}</text>')
+
+    colours = ["#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#777777"]
+    near = [street for street in STREETS if street[0] != "Insel"]
+    for k, (*_, pts) in enumerate(near):
+        line(0, pts, colours[k % len(colours)], 3)
+        for p in pts:
+            dot(0, p, 3, "#444")
+    nodes, edges = network()
+    for a, b in sorted(edges):
+        if max(a[0], b[0]) < 5:
+            line(1, [a, b], "#999", 2.5)
+    for p in sorted(nodes):
+        if p[0] < 5:
+            dot(1, p, 6, "#4477aa")
+    shapes = {"Nord": (0, 2, 3, 4), "Süd": (0, 0, 3, 2), "Ost": (3, 0, 6, 4), "See": (4, 1, 5, 2)}
+    fills = ["#cfe0f1", "#d9ead3", "#fdf0c4", "#b6d7f5"]
+    for fill, (x0, y0, x1, y1) in zip(fills, shapes.values()):
+        (px, py), (qx, qy) = at_panel(2, x0, y1), at_panel(2, x1, y0)
+        parts.append(f'<rect x="{px}" y="{py}" width="{qx - px}" height="{qy - py}" fill="{fill}" stroke="#777"/>')
+    centre = {n: ((x0 + x1) / 2, (y0 + y1) / 2) for n, (x0, y0, x1, y1) in shapes.items()}
+    centre["Ost"] = (4.5, 3)
+    for a, b in [("Nord", "Süd"), ("Nord", "Ost"), ("Süd", "Ost"), ("Ost", "See")]:
+        line(2, [centre[a], centre[b]], "#999", 2.5)
+    for name, p in centre.items():
+        dot(2, p, 6, "#aa3377")
+        x, y = at_panel(2, *p)
+        y += 20 if name == "Süd" else -8
+        parts.append(f'<text x="{x + 10:.1f}" y="{y:.1f}" font-family="sans-serif" font-size="14" fill="#222">{name}</text>')
+    for panel, x, text in [(0, -1, "lines and their vertices"), (1, -1, "junctions and ends are nodes"), (2, 0, "areas and their common borders")]:
+        label(panel, x, text)
+    with open("files-maps.svg", "w", encoding="utf-8") as f:
+        f.write('<svg xmlns="http://www.w3.org/2000/svg" width="1120" height="310"><rect width="1120" height="310" fill="white"/>' + "".join(parts) + "</svg>")
+    subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1120,310", "--screenshot=../../docs/files-maps.png", "files-maps.svg"], check=True, capture_output=True)
+    remove("files-maps.svg")
+
+
 def archive(name, *files):
     with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as z:
         for f in files:
@@ -172,6 +244,7 @@ def main():
         remove(f"districts.{ending}")
     sensors().to_file("sensors.geojson", driver="GeoJSON")
     write_gtfs()
+    draw()
     remove("town.shx", "town_utm.shx", "districts.shx")
     with open("districts.geojson", encoding="utf-8") as f:
         assert len(json.load(f)["features"]) == 6
