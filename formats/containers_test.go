@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// readFile reads a file of testdata, or wherever it is, by its path or as a stream.
+// readTable reads a file of testdata, or wherever it is, by its path or as a stream.
 func readTable(t *testing.T, path string, stream bool, opts Options) (*File, error) {
 	t.Helper()
 	if !strings.Contains(path, string(filepath.Separator)) {
