@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// readFile reads a file of testdata, or wherever it is, by its path or as a stream.
+// readTable reads a file of testdata, or wherever it is, by its path or as a stream.
 func readTable(t *testing.T, path string, stream bool, opts Options) (*File, error) {
 	t.Helper()
 	if !strings.Contains(path, string(filepath.Separator)) {
@@ -122,11 +122,12 @@ func TestParquetGroups(t *testing.T) {
 // Several tables are a question, one is taken, and what cannot be read says why.
 func TestContainerErrors(t *testing.T) {
 	wal := filepath.Join(t.TempDir(), "used.db")
+	odd := filepath.Join(t.TempDir(), "50% of #1 what?.db")
 	data, err := os.ReadFile("testdata/one_table.db")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{wal: data, wal + "-wal": []byte("changes")} {
+	for name, content := range map[string][]byte{odd: data, wal: data, wal + "-wal": []byte("changes")} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -149,6 +150,7 @@ func TestContainerErrors(t *testing.T) {
 	}{
 		{"one_table.db", "", "", ""},
 		{"one_table.db", "roads", "", ""},
+		{odd, "", "", ""},
 		{"one_table.db", "rivers", Unknown, `it has no table "rivers", but "roads" (source, target, weight); say which`},
 		{"city.db", "", Ambiguous, `it has 4 tables: "fast" (node, speed), "roads" (source, target, weight), "speeds" (node, speed, when, quality, checked), "types"`},
 		{"two_sheets.xlsx", "", Ambiguous, `it has 2 sheets: "roads" (source, target, weight), "My speeds" (node, speed, when, quality, checked)`},

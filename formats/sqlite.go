@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -92,8 +91,7 @@ func readOnly(path string) string {
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/…
 	}
-	q := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)", "trusted_schema(0)"}}
-	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String()
+	return "file://" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(slashed) + "?mode=ro&immutable=1&_pragma=query_only(1)&_pragma=trusted_schema(0)"
 }
 
 // sqliteTables returns the tables and views, without those that programs keep for

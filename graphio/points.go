@@ -17,7 +17,7 @@ type rowIDs struct {
 	shared int64                // rows at the place of an earlier one
 }
 
-// numbered reports whether rows of a node table have numbers as ids: no column is named as
+// numberedRows reports whether rows of a node table have numbers as ids: no column is named as
 // one of ids.
 func (s *sheet) numberedRows(opts Options) bool {
 	_, told := opts.Columns[RoleID]

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// unitRoles are the roles whose numbers may have a unit.
+// hasUnit reports whether the numbers of a role may have a unit.
 func (role Role) hasUnit() bool {
 	return role == RoleValue || role == RoleWeight || role == RoleDistance
 }

@@ -41,6 +41,7 @@ const checkedRoads = `edges           roads.csv
   ledger        7 lines = 1 header + 3 edges + 1 repeat + 1 self loop + 1 blank
   note          column length_m looks like a distance and is not used; the weight is column weight
   note          repeated edges: 1; their weights were added up
+  note          1 edge is listed in both directions, and others in one: edges have no direction here, and lead both ways
   note          edges from a node to itself: 1; left out; keep them with --keep-loops
   note          nodes that are in the edges but not in the node table: 3, such as "C", "D" and "E"; they are taken as not allowed
   note          nodes of the node table that have no edge to another node: 1, such as "lone"; check their ids against those of the edges

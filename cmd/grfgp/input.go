@@ -178,7 +178,7 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 	case in.edges != "" && in.knn != 0:
 		return nil, usagef("--edges and --knn both define the edges: give only one")
 	case in.edges == "" && len(in.nodes) == 0 && in.generated == "":
-		return nil, usagef("--knn needs coordinates: give --nodes FILE, or --measurements FILE with lat and lon, or x and y")
+		return nil, usagef("--knn needs --nodes FILE with coordinates, or measurements that have them")
 	}
 	err = in.rejecting(a, func(w io.Writer) (err error) {
 		opts.Rejects = w

@@ -129,20 +129,13 @@ func TestPointsInOneFile(t *testing.T) {
 		t.Fatal(want.err)
 	}
 	for name, args := range map[string][]string{
-		"one file":        {"predict", "--measurements", file, "--knn", "4"},
-		"named twice":     {"predict", "--nodes", file, "--measurements", file, "--knn", "4"},
-		"standard input":  {"predict", "--measurements", "-", "--knn", "4"},
-		"and a covariate": {"predict", "--measurements", file, "--knn", "4", "--covariates", "all"}, // the value is no covariate
+		"one file":       {"predict", "--measurements", file, "--knn", "4"},
+		"named twice":    {"predict", "--nodes", file, "--measurements", file, "--knn", "4"},
+		"standard input": {"predict", "--measurements", "-", "--knn", "4"},
 	} {
 		r := runLine(t, points, append(args, quickModel...)...)
-		if r.code != exitOK && name != "and a covariate" {
-			t.Errorf("%s: %+v", name, r.err)
-		}
-		if r.out != want.out && name != "and a covariate" {
-			t.Errorf("%s: %s\nwant %s", name, r.out, want.out)
-		}
-		if name == "and a covariate" && strings.Contains(r.err, "uses level") {
-			t.Errorf("%s: %s", name, r.err)
+		if r.code != exitOK || r.out != want.out {
+			t.Errorf("%s: exit %d, %s\n%s\nwant %s", name, r.code, r.err, r.out, want.out)
 		}
 	}
 	if r := runLine(t, "", "predict", "--knn", "4", "--measurements", write(t, dir, "none.csv", values)); r.code == exitOK || !strings.Contains(r.err, "there are no columns lat and lon") {
