@@ -62,12 +62,12 @@ function confusion(c) {
   if (c.classes.length > wide) {
     const pairs = c.confusion.flatMap((row, k) => row.map((n, j) => ({ told: c.classes[k], predicted: c.classes[j], n, wrong: k !== j }))).filter((p) => p.wrong && p.n > 0).sort((a, b) => b.n - a.n);
     return table("Most frequent confusions", [
-      { name: "told", text: (p) => p.told, class: "t" }, { name: "predicted", text: (p) => p.predicted, class: "t" }, { name: "labels", text: (p) => String(p.n) },
+      { name: "found", text: (p) => p.told, class: "t" }, { name: "predicted", text: (p) => p.predicted, class: "t" }, { name: "labels", text: (p) => String(p.n) },
     ], pairs.slice(0, 10), "No label was predicted wrongly.");
   }
   return h("div", { class: "scroll" }, h("table", { class: "confusion" },
     h("caption", null, "Labels by reported class (rows) and by the class predicted from the others (columns)"),
-    h("thead", null, h("tr", null, h("th", { scope: "col" }, "told"), c.classes.map((name, k) => h("th", { scope: "col" }, key(k), name)))),
+    h("thead", null, h("tr", null, h("th", { scope: "col" }, "found"), c.classes.map((name, k) => h("th", { scope: "col" }, key(k), name)))),
     h("tbody", null, c.confusion.map((row, k) => h("tr", null, h("th", { scope: "row" }, key(k), c.classes[k]), row.map((n, j) => h("td", { class: k === j ? "right" : n > 0 ? "wrong" : "" }, n === 0 ? "·" : String(n))))))));
 }
 
@@ -100,7 +100,7 @@ function surprises(c) {
     h("p", { class: "soft" }, "A wrong label, or a node unlike its neighbours."),
     table("Labels that the others contradict most", [
       { name: "node", text: (l) => l.node, class: "t id" },
-      { name: "told", text: (l) => l.class, class: "t" },
+      { name: "found", text: (l) => l.class, class: "t" },
       { name: "its probability", text: (l) => percent(l.chance) },
       { name: "predicted", text: (l) => `${l.predicted} (${percent(l.probability)})`, class: "t" },
     ], rows, "All labels were predicted correctly."),

@@ -12,12 +12,12 @@ const most = 300; // rows that are added at a time
 const sentences = {
   created: ({ settings }) => `created the study: ${settings.goal}`,
   asked: ({ trials, count, short }) => `reserved ${trials.map((t) => t.node).join(", ")}${short ? ` (${trials.length} of ${count}: ${short.replaceAll("_", " ")})` : ""}`,
-  told: ({ trial, note, ...result }, { of }) => (result.value === undefined && result.class === undefined ? `${of(trial)} failed` : `${of(trial)} is ${resultText(result)}`) + noted(note),
+  told: ({ trial, note, ...result }, { of }) => (result.value === undefined && result.class === undefined ? `${of(trial)} could not be measured` : `${of(trial)} is ${resultText(result)}`) + noted(note),
   observed: ({ values, note }) => (values.length <= 3 ? values.map((v) => `${v.node} is ${resultText(v)}`).join(", ") : `added ${plural(values.length, "measurement")}`) + noted(note),
-  renewed: ({ trial, until }, { of }) => `extended the lease of ${of(trial)} to ${moment(until)}`,
-  released: ({ trial }, { of }) => `released ${of(trial)}`,
-  abandoned: ({ trial, note }, { of }) => `abandoned ${of(trial)}${noted(note)}`,
-  expired: ({ trials }, { of }) => `${trials.length === 1 ? "the lease of" : "the leases of"} ${trials.map(of).join(", ")} expired`,
+  renewed: ({ trial, until }, { of }) => `keeps ${of(trial)} until ${moment(until)}`,
+  released: ({ trial }, { of }) => `gave ${of(trial)} back`,
+  abandoned: ({ trial, note }, { of }) => `marked ${of(trial)} as never to be measured${noted(note)}`,
+  expired: ({ trials }, { of }) => `${trials.length === 1 ? "the reservation of" : "the reservations of"} ${trials.map(of).join(", ")} ended`,
   reopened: ({ trial, note }, { of }) => `took back the end of ${of(trial)}${noted(note)}`,
   reinstated: ({ value }, { read }) => `took back the retraction of ${read(value)}`,
   retracted: ({ value, note }, { read }) => `retracted ${read(value)}${noted(note)}`,
@@ -30,6 +30,13 @@ const sentences = {
   archived: ({ note }) => `archived the study${noted(note)}`,
   restored: () => "restored the study",
 };
+
+// names are those of kinds of events, where the words of the program differ from those of the page.
+const names = { asked: "reserved", told: "result", observed: "measured", renewed: "kept", released: "given back", abandoned: "never", expired: "ended", unqueued: "queue", queued: "queue" };
+
+function nameOf(kind) {
+  return names[kind] ?? kind;
+}
 
 function noted(note) {
   return note ? `: ${note}` : "";
@@ -100,7 +107,7 @@ class LogView {
   redraw() {
     this.take();
     const wanted = this.filter.value.trim().toLowerCase();
-    const matches = (event) => `${event.kind} ${event.by ?? ""} ${this.words(event)}`.toLowerCase().includes(wanted);
+    const matches = (event) => `${nameOf(event.kind)} ${event.by ?? ""} ${this.words(event)}`.toLowerCase().includes(wanted);
     const found = wanted === "" ? this.all : this.all.filter(matches);
     show(this.list, found.slice(-this.shown).reverse().map((event) => row(event, this.words(event))));
     const last = this.all[this.all.length - 1]?.seq ?? 0, first = this.all[0]?.seq ?? 1;
@@ -138,6 +145,6 @@ function row(event, text) {
   return h("li", null,
     h("span", { class: "seq" }, event.seq),
     h("time", { datetime: event.time }, moment(event.time)),
-    h("span", { class: `badge ${event.kind}` }, event.kind),
+    h("span", { class: "badge" }, nameOf(event.kind)),
     h("span", { class: "what" }, event.by && h("strong", null, event.by, " "), text));
 }
