@@ -198,7 +198,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		}
 	}
 	f.aboveAsked = changed("above")
-	answer := predictAnswer{Version: 1, Of: quantity(m.Spec(), f.exposure), Reading: newReading(m.Spec()), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, Measurements: d.data.Measurements(), LearnedFrom: m.LearnedFrom(), NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
+	answer := predictAnswer{Version: 2, Of: quantity(m.Spec(), f.exposure), Reading: newReading(m.Spec()), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, Measurements: d.data.Measurements(), LearnedFrom: m.LearnedFrom(), NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
 	if d.data.Exposure != nil {
 		answer.Exposed = f.exposureOfNew(d.data)
 	}

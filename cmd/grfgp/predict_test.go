@@ -179,7 +179,7 @@ func TestPredictJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
 		t.Fatalf("%v %+v", err, r)
 	}
-	if answer.Version != 1 || answer.Of != "value" || answer.Reading != "value" || answer.Measurements != 20 || answer.LearnedFrom != 20 || len(answer.Nodes) != 82 || answer.Choice.Fit.Solver.String() != "iterative" {
+	if answer.Version != 2 || answer.Of != "value" || answer.Reading != "value" || answer.Measurements != 20 || answer.LearnedFrom != 20 || len(answer.Nodes) != 82 || answer.Choice.Fit.Solver.String() != "iterative" {
 		t.Errorf("%+v", answer.Choice)
 	}
 }
