@@ -117,7 +117,7 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 	if err := f.pointsOf(a, f.measurements); err != nil {
 		return err
 	}
-	answer := checkAnswer{Version: 1}
+	answer := checkAnswer{Version: 2}
 	measured := 0
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
 		if f.measurements == "" {

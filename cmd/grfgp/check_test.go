@@ -61,6 +61,7 @@ measurements    speeds.csv
   ledger        6 lines = 1 header + 2 rows + 1 repeat + 1 missing value + 1 unknown id
   missing       1 value
   note          1 of 5 rows have ids that are not in the graph, such as "Z"; they are left out
+  note          a node without an edge is part of the graph if a node table lists it
 
 graph           6 nodes, 3 edges
   degrees       0 to 2, median 1
@@ -87,7 +88,7 @@ func TestCheck(t *testing.T) {
 
 	r = runLine(t, "", append(args, "--json")...)
 	var answer checkAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 1 {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 2 {
 		t.Fatalf("%v in %s", err, r.out)
 	}
 	if !answer.Edges.Ledger.Balanced() || answer.Edges.Ledger.Total != 7 || answer.Measurements.Ledger.Unknown != 1 || answer.Nodes.Nodes != 3 {

@@ -39,6 +39,7 @@ func compiled(t *testing.T, command string) *jsonschema.Schema {
 // schemaTests are command lines whose answers are held to the schema: words of the command,
 // then its flags. $X is the file X of the test's folder.
 var schemaTests = []string{
+	"version | ",
 	"check | --edges $edges --nodes $nodes --measurements $values --ranks 2",
 	"check | --nodes $nodes --knn 2",
 	"check | --edges $edges --measurements $skipped --on-bad-row skip --on-unknown skip",
@@ -207,7 +208,7 @@ func TestFirstLineOfServe(t *testing.T) {
 
 // noSchema are commands without an answer in JSON, or with one for developers of the
 // program only.
-var noSchema = []string{"bench", "bench medium", "bench memory", "bench packed", "bench ranks", "bench rivals", "reproduce", "serve load", "serve soak", "schema"}
+var noSchema = []string{"bench", "bench medium", "bench memory", "bench packed", "bench ranks", "bench rivals", "reproduce", "serve load", "serve soak", "schema", "manual", "help", "completion bash", "completion zsh", "completion fish", "completion powershell"}
 
 // TestEveryCommandHasASchema: none is forgotten, and none is left of a command that is gone.
 func TestEveryCommandHasASchema(t *testing.T) {
