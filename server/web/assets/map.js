@@ -20,6 +20,7 @@ import { drawOverlay } from "./overlay.js";
 import { pictureOf } from "./picture.js";
 import { Places } from "./places.js";
 import { Pointing } from "./pointing.js";
+import { waitWords } from "./problems.js";
 import { Refresher } from "./refresher.js";
 import { Scene } from "./scene.js";
 import { theme } from "./theme.js";
@@ -245,7 +246,7 @@ export class MapView {
   }
 
   waiting(problem) {
-    if (!this.places) show(this.status, problem.detail || "The server is working; the map will appear.");
+    if (!this.places) show(this.status, waitWords(problem));
   }
 
   fail(error) {

@@ -48,3 +48,10 @@ export function wordsOfProblem({ kind = "", title, detail = "" }) {
   text = text.replace(/\bthe body\b/g, "the file").replace(/; \/v1\/meta reports the limits/, "").replace(/\bthe graph\b/g, "the network");
   return { title: titles[kind] ?? title, text: sentence(text) };
 }
+
+// waitWords says what the server is at work on. The page tries again by itself, so that nobody is told to.
+/** @param {{ kind?: string, title: string, detail?: string }} problem */
+export function waitWords(problem) {
+  const { text } = wordsOfProblem(problem);
+  return text.replace(/;? *(?:please )?try again (?:soon|later|in a moment)\.?$/i, " …") || "The server is working …";
+}

@@ -6,6 +6,7 @@ import { field, h, show } from "./dom.js";
 import { lasting, number } from "./format.js";
 import { accept, busy, complain, refuse, say } from "./notice.js";
 import { person, personField } from "./person.js";
+import { waitWords } from "./problems.js";
 import { Refresher } from "./refresher.js";
 import { may } from "./role.js";
 
@@ -79,7 +80,7 @@ export class Suggestions {
       return;
     }
     if (this.list.children.length === 0) show(this.status, "Working out where to measure next …");
-    const wait = (problem) => show(this.status, problem.detail || "The server is working …");
+    const wait = (problem) => show(this.status, waitWords(problem));
     const { candidates, short, random } = await (await patiently("GET", `${studyPath(name, "candidates")}?count=${listed}`, { signal }, wait)).json();
     this.draw(candidates, shorts[short] ?? (random ? "The model could not be learned, so these are picked at random." : ""));
   }
@@ -140,7 +141,7 @@ export class Suggestions {
     const lease = this.leased.value.trim();
     if (lease !== "") body.lease = lease;
     try {
-      const wait = (problem) => show(this.status, problem.detail || "The server is working …");
+      const wait = (problem) => show(this.status, waitWords(problem));
       const response = await patiently("POST", studyPath(this.context.name, "asks"), { body, headers: this.once.headers(body) }, wait);
       this.once.answered();
       const { trials, short } = await response.json();

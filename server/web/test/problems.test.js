@@ -12,3 +12,9 @@ test("problems are told once, in sentences", () => {
     [{ title: "A number is missing" }, "A number is missing", ""],
   ]) assert.deepEqual(wordsOfProblem(problem), { title, text });
 });
+
+test("what is waited for is told without advice to try again", async () => {
+  const { waitWords } = await import("../assets/problems.js");
+  assert.equal(waitWords({ kind: "loading", title: "Not ready yet", detail: "not ready yet: suggestions are being computed; try again soon" }), "Suggestions are being computed …");
+  assert.equal(waitWords({ kind: "loading", title: "Not ready yet" }), "The server is working …");
+});
