@@ -6,7 +6,8 @@ import (
 )
 
 // arrowFormat is the file format of Apache Arrow, also called Feather. It is recognized, but
-// not read: a reader would be larger than the rest of the program.
+// not read: the library for it would add much to the program, and every program that writes
+// it writes Parquet.
 var arrowFormat = &Format{
 	Name: "Arrow",
 	Detect: func(_ string, head []byte) bool {

@@ -104,23 +104,21 @@ func TestMissingElsewhere(t *testing.T) {
 	}
 }
 
-// No column of the shared data sets is taken for one with codes, but that in which 0 is
-// documented to stand for an unknown speed.
+// No column of the shared data sets is taken for one with codes.
 func TestMissingCodesOfData(t *testing.T) {
 	const shared = "../../shared/datasets/"
 	none := true
 	for _, c := range []struct {
 		file    string
 		columns string
-		zeros   string // the column with zeros that stand for missing values
 	}{
-		{"traffic_sanjose/sensor_speeds.csv.gz", "speed_mph", ""},
-		{"wind_era5/era5_wind_2010-01_2.5deg.csv.gz", "lat lon u_1000hPa v_1000hPa u_800hPa v_800hPa u_500hPa v_500hPa", ""},
-		{"transport/anaheim_nodes.csv.gz", "capacity length free_flow_time speed volume", ""},
-		{"transport/chicago_nodes.csv.gz", "capacity length free_flow_time speed volume", "speed"},
-		{"twitch_small/engb_nodes.csv.gz", "views days mature partner", ""},
-		{"twitch_small/es_nodes.csv.gz", "views days mature partner", ""},
-		{"lip_cancer/districts.csv", "cases expected outdoor_work_percent", ""},
+		{"traffic_sanjose/sensor_speeds.csv.gz", "speed_mph"},
+		{"wind_era5/era5_wind_2010-01_2.5deg.csv.gz", "lat lon u_1000hPa v_1000hPa u_800hPa v_800hPa u_500hPa v_500hPa"},
+		{"transport/anaheim_nodes.csv.gz", "capacity length free_flow_time speed volume"},
+		{"transport/chicago_nodes.csv.gz", "capacity length free_flow_time speed volume"},
+		{"twitch_small/engb_nodes.csv.gz", "views days mature partner"},
+		{"twitch_small/es_nodes.csv.gz", "views days mature partner"},
+		{"lip_cancer/districts.csv", "cases expected outdoor_work_percent"},
 	} {
 		paths, _ := filepath.Glob(shared + c.file)
 		if len(paths) == 0 {
@@ -142,7 +140,7 @@ func TestMissingCodesOfData(t *testing.T) {
 				continue
 			}
 			for _, w := range m.Report.Warnings {
-				if w.Loss && column != c.zeros {
+				if w.Loss {
 					t.Errorf("%s, %s: %v", c.file, column, w)
 				}
 			}
