@@ -92,6 +92,7 @@ func upgraded(h *host, version string, w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/" || r.URL.Path == "/worker.js":
 		made := httptest.NewRecorder()
 		r.Header.Del("If-None-Match")
+		r.Header.Del("Accept-Encoding") // its text is changed below
 		h.server.ServeHTTP(made, r)
 		w.Header().Set("Content-Type", made.Header().Get("Content-Type"))
 		io.WriteString(w, strings.ReplaceAll(made.Body.String(), was, version))
