@@ -102,7 +102,9 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 			return Memory{}, err
 		}
 	}
-	m.Work = e.work(method) + m.Seconds
+	if m.Work = e.work(method); m.Seconds > 10*m.Work { // walks or dimensions far beyond the usual
+		m.Work = m.Seconds
+	}
 	m.Bytes = all.peak()
 	m.Least = min(m.Bytes, least.peak())
 	return m, nil

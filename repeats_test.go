@@ -155,7 +155,7 @@ func TestValidateMeans(t *testing.T) {
 	for seed := range uint64(seeds) {
 		g, _, means := readAgain(t, seed)
 		spec := grfgp.Spec{Family: "diffusion", Scales: "one"}
-		opts := crossval.Options{Folds: means.Len(), Scheme: crossval.Scattered}
+		opts := crossval.Options{Folds: means.Len(), Scheme: crossval.Scattered, ChooseAgain: true}
 		if seed > 0 {
 			opts.Folds = 10
 		}

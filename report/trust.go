@@ -220,6 +220,8 @@ func SummarizeClasses(v *crossval.ClassValidation) Headline {
 	case v.Accuracy-best.Accuracy > room:
 		h.Trust = Trusted
 		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule.", right, rule, ruleName(name)))
+	case v.Accuracy-best.Accuracy > room/2:
+		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule: better, but chance may explain it.", right, rule, ruleName(name)))
 	default:
 		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: %s against %s of the model. What the model adds is its probabilities.", beginning(name), rule, own))
 	}

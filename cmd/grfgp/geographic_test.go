@@ -27,7 +27,7 @@ func TestPredictGeographic(t *testing.T) {
 		{"no tolerance", []string{"--edges", data("town.shp"), "--measurements", data("sensors.geojson"), "--within", "250", "--snap", "0"}, exitOK, 13, []string{"within 0 m"}},
 		{"no distance", []string{"--edges", data("town.shp"), "--measurements", data("sensors.geojson"), "--within", "-1"}, exitUsage, 0, []string{"give distances in metres"}},
 	} {
-		r := runLine(t, "", append(append([]string{"predict"}, c.flags...), quick...)...)
+		r := runLine(t, "", append(append([]string{"predict", "--verbose"}, c.flags...), quick...)...)
 		if rows := max(0, strings.Count(r.out, "\n")-1); r.code != c.code || rows != c.rows {
 			t.Errorf("%s: exit %d, %d rows: %s", c.name, r.code, rows, r.err)
 		}

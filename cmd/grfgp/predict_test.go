@@ -274,7 +274,7 @@ func TestMeasurementNotes(t *testing.T) {
 			t.Errorf("%s: %+v", verb, r)
 		}
 	}
-	for _, verb := range []string{"validate", "suggest --goal learn", "study create s --goal learn --store s.db"} {
+	for _, verb := range []string{"validate", "study create s --goal learn --store s.db"} {
 		args := append(strings.Fields(verb), "--edges", edges, "--measurements", twice, "--level", "0.5")
 		if r := runLine(t, "", args...); r.code != exitUsage || !strings.Contains(r.err, "unknown flag: --level") {
 			t.Errorf("%s: %+v", verb, r)

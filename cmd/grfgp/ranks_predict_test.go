@@ -56,7 +56,7 @@ func rankCases(t *testing.T) []rankCase {
 	for i := 3000; i < 4500; i++ {
 		nodes += fmt.Sprintf("%d,%d\n", i, i%5)
 	}
-	parts := []string{"--edges", write("parts.csv", edges), "--nodes", write("nodes.csv", nodes)}
+	parts := []string{"--edges", write("edges.csv", edges), "--nodes", write("nodes.csv", nodes)}
 	times := "node,value,day\n"
 	for i := range 60 {
 		times += fmt.Sprintf("%d,%.2f,%d\n", i*5, 0.31*float64(i%9), i%3)

@@ -153,7 +153,7 @@ func TestFewMeasurements(t *testing.T) {
 		t.Error(r.err)
 	}
 	r = runLine(t, "", append([]string{"validate", "--quiet", "--edges", edges, "--measurements", values}, quickModel...)...)
-	if r.code != exitOK || !strings.Contains(r.out, "Too few to tell: ") || strings.Contains(r.out, "as expected") {
+	if r.code != exitOK || !strings.Contains(r.out, "3 measurements are too few to tell") || strings.Contains(r.out, "as expected") {
 		t.Error(r.out, r.err)
 	}
 }

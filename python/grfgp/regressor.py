@@ -212,9 +212,6 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     def _reading(self, level: float) -> Table:
         """Return the predictions of a new measurement."""
         table = self._table(level)
-        if "reading_lower" not in table:  # the program gives one interval at a time
-            answer, _ = self._run(["predict", "--level", repr(level), "--reading", *self._machine()], self.graph_, None, model=self._kept)
-            return of_rows(answer["nodes"], self.graph_.names)
         sd = np.full(len(table), np.nan)  # of other values an interval says what a sd cannot
         if self.values == "gaussian" and self.transform is None:
             sd = np.hypot(table["sd"], self.noise_sd_)
