@@ -220,6 +220,8 @@ func SummarizeClasses(v *crossval.ClassValidation) Headline {
 	case v.Accuracy-best.Accuracy > room:
 		h.Trust = Trusted
 		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule.", right, rule, ruleName(name)))
+	case v.Accuracy-best.Accuracy > aboutEqual:
+		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule: with so few labels, chance may explain the difference. What the model adds for sure is its probabilities.", right, rule, ruleName(name)))
 	default:
 		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: %s against %s of the model. What the model adds is its probabilities.", beginning(name), rule, own))
 	}
