@@ -158,7 +158,7 @@ func TestReportUsage(t *testing.T) {
 func TestReportFast(t *testing.T) {
 	slow, _ := runReport(t, "--folds", "4", "--family", "diffusion")
 	fast, r := runReport(t, "--folds", "4", "--family", "diffusion", "--fast", "--json")
-	const note = "The model was learned once, from all measurements"
+	const note = "Kernel and hyperparameters were learned once, from all values"
 	if strings.Contains(slow, note) || !strings.Contains(fast, note) {
 		t.Error("who learned once?")
 	}
