@@ -128,7 +128,11 @@ func (n *nearby) tell(t *table, treat Unknown) error {
 		where = "in no area"
 	}
 	if n.far > 0 {
-		what := fmt.Sprintf("%d of %d rows lie %s", n.far, n.rows, where)
+		lie := "lie"
+		if n.far == 1 {
+			lie = "lies"
+		}
+		what := fmt.Sprintf("%d of %d rows %s %s", n.far, n.rows, lie, where)
 		if treat != UnknownSkip && unknownShare*n.far > n.rows || near == 0 {
 			ways := []Remedy{do("check the coordinates")}
 			if n.areas == nil {
@@ -145,7 +149,7 @@ func (n *nearby) tell(t *table, treat Unknown) error {
 		t.report.warn("no column holds ids of the graph: rows belong to the areas that contain their coordinates: %d", near)
 		return nil
 	}
-	t.report.warn("no column holds ids of the graph: rows belong to the nodes nearest to their coordinates: %d, at %.0f m in the mean and %.0f m at most", near, n.sum/float64(max(1, near)), n.farthest)
+	t.report.warn("no column holds ids of the graph: rows belong to the nodes nearest to their coordinates: %d, at a mean distance of %.0f m, at most %.0f m", near, n.sum/float64(max(1, near)), n.farthest)
 	return nil
 }
 

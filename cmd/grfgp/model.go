@@ -14,6 +14,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 	"grfgp/report"
 	"grfgp/walk"
 )
@@ -220,7 +221,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	}
 	if d.measurements != nil {
 		if blind := report.ComponentsWithout(d.net.Graph, grfgp.NodesOf(d.net.Graph, d.data.Nodes)); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there %s", blind.Count, blind.Nodes, withoutNeighbours(c.Terms, "equal the prior"))
+			a.talk.Say("  components without a measurement: %d, with %s; predictions there %s", blind.Count, plural.Count(blind.Nodes, "nodes"), withoutNeighbours(c.Terms, "equal the prior"))
 		}
 	}
 	return m, nil
