@@ -131,7 +131,7 @@ func demoFolder(t *testing.T) string {
 // Every command of the README runs on the files of the demo, and prints what the README
 // shows.
 func TestReadme(t *testing.T) {
-	r := runDocument(t, "../../README.md", demoFolder(t), inDemo, strings.NewReplacer(), "go")
+	r := runDocument(t, "../../README.md", demoFolder(t), inDemo, strings.NewReplacer(), "go", "python")
 	if len(r.printed) < 5 {
 		t.Errorf("only %d blocks of commands in the README", len(r.printed))
 	}
