@@ -53,7 +53,7 @@ var ruleNames = map[crossval.Baseline]string{
 	crossval.Harmonic:         "averaging neighbours",
 	crossval.GraphRidge:       "a smooth function of the network",
 	crossval.LeastSquares:     "a linear function of the covariates",
-	crossval.SingularRidge:    "a linear function of which nodes a node is joined to",
+	crossval.SingularRidge:    "a linear regression on the links of each node",
 	crossval.SameNode:         "the same node at the nearest time",
 	crossval.ClassFrequencies: "the most frequent class",
 	crossval.LabelSpreading:   "label spreading",
