@@ -215,6 +215,10 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	c := m.Choice()
 	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m), c.Fit.LogLikelihood)
 	a.tellReasons(c.Why, c.Cautions)
+	if s := spec.Covariates; s != nil && !s.Empty() && spec.Terms == nil && c.Method != "lowrank" &&
+		!slices.Contains(c.Terms, "covariates") && !slices.Contains(c.Terms, "product") {
+		a.talk.Say("  note: the covariates are not used: the likelihood does not support them")
+	}
 	a.talk.Detail("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
 	if !c.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
