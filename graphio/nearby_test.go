@@ -45,6 +45,7 @@ b,0.5,5,"{""type"":""Polygon"",""coordinates"":[[[1,0],[1,1],[9,1],[9,0],[1,0]]]
 		{name: "two at a node", rows: "lat,lon,speed\n50,6,30\n50.00001,6,40\n", want: "a=35"},
 		{name: "too far", rows: "lat,lon,speed\n50,6,30\n51,6,40\n", bad: `m.csv: 1 of 2 rows lies farther than 100 m from every node; check the coordinates, allow a larger distance with Options.Within, or leave such rows out with Options.Unknown = "skip"`},
 		{name: "too far, skipped", rows: "lat,lon,speed\n50,6,30\n51,6,40\n50.001,6,31\n", opts: Options{Unknown: UnknownSkip}, want: "a=30 b=31", note: "1 of 3 rows lies farther than 100 m from every node; they are left out"},
+		{name: "swapped", rows: "lat,lon,speed\n6,50,30\n6,50.001,40\n", bad: "m.csv: 2 of 2 rows lie farther than 100 m from every node; latitude and longitude look swapped: exchange the names of these columns, or allow a larger distance with Options.Within"},
 		{name: "all too far", rows: "lat,lon,speed\n51,6,40\n", opts: Options{Unknown: UnknownSkip}, bad: "m.csv: 1 of 1 rows lies farther than 100 m from every node; check the coordinates, or allow a larger distance with Options.Within"},
 		{name: "a larger distance", rows: "lat,lon,speed\n50,6,30\n50.01,6,40\n", opts: Options{Within: 1500}, want: "a=30 b=40", note: nearest + "2, at a mean distance of 500 m, at most 1001 m"},
 		{name: "no latitude", rows: "lat,lon,speed\n50,6,30\n,6,40\n", bad: `m.csv:3:1: the lat is empty; correct the line, or leave such rows out with Options.BadRows = "skip"`},
