@@ -66,6 +66,20 @@ func interval(mean, lower, upper float64, scale string) string {
 	return numbers
 }
 
+// agree returns the form of a verb that agrees with the name of a quantity: columns
+// are called speed as well as speeds.
+func agree(quantity, one, many string) string {
+	for _, end := range []string{"ss", "us", "is", "as"} {
+		if strings.HasSuffix(quantity, end) {
+			return one
+		}
+	}
+	if strings.HasSuffix(quantity, "s") {
+		return many
+	}
+	return one
+}
+
 // higher compares by the sign of a difference.
 func higher(difference float64) string {
 	if difference < 0 {
@@ -77,22 +91,22 @@ func higher(difference float64) string {
 // betweenWords tells how nodes differ along a column.
 func (f Effect) betweenWords(quantity, scale string) string {
 	c := f.Between
-	numbers := interval(c.Mean, c.Lower, c.Upper, scale)
+	numbers, are := interval(c.Mean, c.Lower, c.Upper, scale), agree(quantity, "is", "are")
 	if f.Of != "" {
-		return fmt.Sprintf("%s is %s where %s is %s, with all that differs there: %s", quantity, higher(c.Mean), f.Column, f.Of, numbers)
+		return fmt.Sprintf("%s %s %s where %s is %s, with all that differs there: %s", quantity, are, higher(c.Mean), f.Column, f.Of, numbers)
 	}
-	return fmt.Sprintf("%s is %s where %s is high, with all that differs there: %s between nodes up to %s and nodes from %s on", quantity, higher(c.Mean), f.Column, numbers, f.From, f.To)
+	return fmt.Sprintf("%s %s %s where %s is high, with all that differs there: %s between nodes up to %s and nodes from %s on", quantity, are, higher(c.Mean), f.Column, numbers, f.From, f.To)
 }
 
 // words tells one clear effect.
 func (f Effect) words(quantity, scale string) string {
 	numbers := interval(f.Mean, f.Lower, f.Upper, scale)
 	if f.Of != "" {
-		return fmt.Sprintf("%s is %s where %s is %s: %s", quantity, higher(f.Mean), f.Column, f.Of, numbers)
+		return fmt.Sprintf("%s %s %s where %s is %s: %s", quantity, agree(quantity, "is", "are"), higher(f.Mean), f.Column, f.Of, numbers)
 	}
-	rises := "rises"
+	rises := agree(quantity, "rises", "rise")
 	if f.Mean < 0 {
-		rises = "falls"
+		rises = agree(quantity, "falls", "fall")
 	}
 	return fmt.Sprintf("%s %s with %s: %s from %s to %s", quantity, rises, f.Column, numbers, f.From, f.To)
 }

@@ -327,7 +327,7 @@ func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) er
 				edges.W[k] = mean / d
 			}
 		}
-		r.Weights = fmt.Sprintf("mean distance / distance; the mean distance is %g", mean)
+		r.Weights = fmt.Sprintf("mean distance / distance; the mean distance is %.4g", mean)
 	}
 	const wide = 1e9
 	if e.hi/e.lo > wide {

@@ -81,7 +81,7 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 		cell := bytes.TrimSpace(line[min(f.start, len(line)):min(f.end, len(line))])
 		if unit := unitOf(string(cell)); unit != "" && l.strip == "" && f.role.hasUnit() {
 			return fmt.Sprintf("%s %s is not a plain number: %s stands beside it", f.role, text, quote([]byte(unit))),
-				or(takeOff(unit), do("correct the line"), skipRows)
+				or(do("correct the line"), skipRows, do("if all numbers have it, take it off", Setting{Option: OptionUnit, Value: unit}))
 		}
 		if isGrouped(string(cell)) {
 			return fmt.Sprintf("%s %s has separators of thousands", f.role, text), or(do("write it without them"), skipRows)

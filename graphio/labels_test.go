@@ -109,7 +109,7 @@ func TestLabelErrors(t *testing.T) {
 		{"too many", many("c"), Options{}, ErrData,
 			`l: there are 1001 classes, such as "c0", "c1" and "c10", and at most 1000 are possible (are these names?); name the column of classes with Options.Columns["class"]`},
 		{"too many numbers", many(""), Options{Columns: map[Role]string{RoleClass: "class"}}, ErrData, "l: there are 1001 different numbers, and at most 1000 classes; " + predict},
-		{"unknown", "node,class\n1,x\nq,y\n", Options{}, ErrData, `l: 1 of 2 rows have ids that are not in the graph, such as "q"; check that both files use the same ids; ` + neverChanged + `, if they have no edge, list them in a node table, or leave such rows out with Options.Unknown = "skip"`},
+		{"unknown", "node,class\n1,x\nq,y\n", Options{}, ErrData, `l: 1 of 2 rows has an id that is not in the graph, such as "q"; check that both files use the same ids; ` + neverChanged + `, list nodes that have no edge in a node table, or leave such rows out with Options.Unknown = "skip"`},
 		{"graph", "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n", Options{}, ErrData, "l: is MatrixMarket, but a table of labels is expected; give a table of delimited text, or read it as a graph with ReadGraph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestLabelWarnings(t *testing.T) {
 		{"single", "node,class\n1,x\n2,x\n4,y\n", `classes with one label: 1, such as "y"; little can be learned about them, and nothing if that label is held out`},
 		{"case", "node,class\n1,red\n2,Red\n", `classes that differ only in upper and lower case: "Red" and "red"; they are taken as different`},
 		{"words", "node,class\n1,x\n2,y\n4,None\n", `words that stand for a missing class: "None"; if one of them is a class, write it in another way`},
-		{"unknown", "node,class\n1,x\n2,y\nq,x\n", `1 of 3 rows have ids that are not in the graph, such as "q"; they are left out`},
+		{"unknown", "node,class\n1,x\n2,y\nq,x\n", `1 of 3 rows has an id that is not in the graph, such as "q"; they are left out`},
 		{"counted from 0", "node,class\n0,x\n1,y\n2,x\n", "the graph has no node 0: are ids here counted from 0, and there from 1? " + neverChanged},
 	} {
 		t.Run(c.name, func(t *testing.T) {

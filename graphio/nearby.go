@@ -22,6 +22,7 @@ type nearby struct {
 	areas         *geometry.Index // nil if nodes are no areas
 
 	rows, far     int64
+	swapped       int64   // of those far, near if latitude and longitude are exchanged
 	sum, farthest float64 // of the distances
 }
 
@@ -105,19 +106,27 @@ func (n *nearby) node(l *rowLayout, line []byte, fields []field, scratch *[]byte
 		p = geometry.Point{X: at[1], Y: at[0]}
 	}
 	n.rows++
-	if n.areas != nil {
-		node = n.areas.Containing(p)
-	} else {
-		var metres float64
-		if node, metres = n.points.Nearest(p, n.within); node >= 0 {
-			n.sum, n.farthest = n.sum+metres, max(n.farthest, metres)
-		}
-	}
+	node, metres := n.find(p)
+	n.sum, n.farthest = n.sum+metres, max(n.farthest, metres)
 	if node < 0 {
 		n.far++
+		if there, _ := n.find(geometry.Point{X: p.Y, Y: p.X}); there >= 0 && n.roles[0] == RoleLat {
+			n.swapped++
+		}
 		return 0, false, f, fault{}
 	}
 	return node, true, f, fault{}
+}
+
+// find returns the node of a place and its distance; -1 and 0 if there is none.
+func (n *nearby) find(p geometry.Point) (node int, metres float64) {
+	if n.areas != nil {
+		return n.areas.Containing(p), 0
+	}
+	if node, metres = n.points.Nearest(p, n.within); node < 0 {
+		return node, 0
+	}
+	return node, metres
 }
 
 // tell reports the distances, or is an error about rows that are far from all nodes.
@@ -128,9 +137,16 @@ func (n *nearby) tell(t *table, treat Unknown) error {
 		where = "in no area"
 	}
 	if n.far > 0 {
-		what := fmt.Sprintf("%d of %d rows lie %s", n.far, n.rows, where)
+		lie := "lie"
+		if n.far == 1 {
+			lie = "lies"
+		}
+		what := fmt.Sprintf("%d of %d rows %s %s", n.far, n.rows, lie, where)
 		if treat != UnknownSkip && unknownShare*n.far > n.rows || near == 0 {
 			ways := []Remedy{do("check the coordinates")}
+			if n.swapped == n.far {
+				ways[0] = do("latitude and longitude look swapped: exchange the names of these columns")
+			}
 			if n.areas == nil {
 				ways = append(ways, do("allow a larger distance", Setting{Option: OptionWithin}))
 			}
@@ -145,7 +161,7 @@ func (n *nearby) tell(t *table, treat Unknown) error {
 		t.report.warn("no column holds ids of the graph: rows belong to the areas that contain their coordinates: %d", near)
 		return nil
 	}
-	t.report.warn("no column holds ids of the graph: rows belong to the nodes nearest to their coordinates: %d, at %.0f m in the mean and %.0f m at most", near, n.sum/float64(max(1, near)), n.farthest)
+	t.report.warn("no column holds ids of the graph: rows belong to the nodes nearest to their coordinates: %d, at a mean distance of %.0f m, at most %.0f m", near, n.sum/float64(max(1, near)), n.farthest)
 	return nil
 }
 

@@ -160,7 +160,7 @@ func TestMeasurementErrors(t *testing.T) {
 		{"no variance", "node,value\n1,1e200\n1,-1e200\n2,1\n", Options{}, ErrData, "m: the values of a node are too far apart for their variance to be a number; correct them, or give the values in another unit"},
 		{"two values", "node,speed,pressure\n1,2,3\n", Options{}, ErrUsage, `m: the value may be speed or pressure; say which with Options.Columns["value"] = "speed" or Options.Columns["value"] = "pressure"`},
 		{"coordinates", "node,x,y\n1,2,3\n", Options{}, ErrUsage, `m: the value may be x or y; say which with Options.Columns["value"] = "x" or Options.Columns["value"] = "y"`},
-		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, `m: there is no column of numbers beside the ids; the other columns hold text: topic (such as "a"); name the column of values with Options.Columns["value"]`},
+		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, `m: there is no column of numbers beside the ids; the other columns hold text: topic (such as "a"); name the column of values with Options.Columns["value"], or read classes with ReadLabels`},
 		{"all missing", "node,value\n1,NA\n2,NA\n", Options{}, ErrData, `m: all its values are missing; name the column of values with Options.Columns["value"]`},
 		{"nothing", "node,value\n", Options{}, ErrData, "m: it contains no measurements, only a header; name another file"},
 		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids, such as "001" and "002", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + never},
@@ -200,7 +200,7 @@ func TestMeasurementWarnings(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"single", "node,value\n1,2\n", "only one node was measured: there is nothing to learn from unless mean and noise are known"},
 		{"constant", "node,value\n1,2\n2,2\n", "all values are 2: there is nothing to learn from unless mean and noise are known"},
-		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `1 of 3 rows have ids that are not in the graph, such as "x"; they are left out`},
+		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `1 of 3 rows has an id that is not in the graph, such as "x"; they are left out`},
 		{"few match", "node,value\n1,2\n2,1\nAB,3\naB,4\naB,5\n", `2 of 2 such ids differ from those of the graph only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
 		{"counted from 0", "node,value\n0,1\n1,2\n2,3\n", "the graph has no node 0: are ids here counted from 0, and there from 1? " + never},
 	} {
@@ -296,7 +296,7 @@ func TestStrangersAreIndexed(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	got := s.explain(labels, "the graph")
 	runtime.ReadMemStats(&after)
-	if want := `1 of 2 such ids differ from those of the graph only by leading zeros ("00017" here, "17" in the graph)`; !strings.HasPrefix(got, want) {
+	if want := `1 of 2 such ids differs from those of the graph only by leading zeros ("00017" here, "17" in the graph)`; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if bytes, most := after.TotalAlloc-before.TotalAlloc, uint64(32*labels.Len()); bytes > most {

@@ -83,7 +83,7 @@ func TestUnknownLoneNodes(t *testing.T) {
 	}
 	values := "node,value\na,1\nisland,2\n"
 	_, err = ReadMeasurements(t.Context(), Reader("m", strings.NewReader(values)), net.Graph, Options{})
-	if err == nil || !strings.Contains(err.Error(), "if they have no edge, list them in a node table") {
+	if err == nil || !strings.Contains(err.Error(), "list nodes that have no edge in a node table") {
 		t.Errorf("%v", err)
 	}
 	m, err := ReadMeasurements(t.Context(), Reader("m", strings.NewReader(values)), net.Graph, Options{Unknown: UnknownSkip})

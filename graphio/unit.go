@@ -175,9 +175,9 @@ func (s *sheet) noNumbers(taken func(int) bool) error {
 			cells = append(cells, fmt.Sprintf("%s (such as %s)", s.nameOf(j), quote([]byte(text))))
 		}
 	}
-	what := "there is no column of numbers beside the ids, among " + s.describe(nil)
 	if len(cells) > 0 {
-		what = "there is no column of numbers beside the ids; the other columns hold text: " + list(cells, "and")
+		return s.in.fail(CodeContent, "there is no column of numbers beside the ids; the other columns hold text: "+list(cells, "and"),
+			name, do("read classes", Setting{Option: OptionReader, Value: "ReadLabels"}))
 	}
-	return s.in.fail(CodeContent, what, name)
+	return s.in.fail(CodeContent, "there is no column of numbers beside the ids, among "+s.describe(nil), name)
 }

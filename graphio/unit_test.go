@@ -40,7 +40,7 @@ func TestUnits(t *testing.T) {
 		{"money", "node,price\n1,$12\n2,-$3.5\n", "$", "", []float64{12, -3.5}},
 		{"another unit", "node,speed\n1,44.5 mph\n2,50 km/h\n3,40 mph\n", "mph", `m:3:3: value "50 km/h" has no "mph" beside it`, nil},
 		{"no unit", "node,speed\n1,44.5 mph\n2,50\n", "mph", `value "50" has no "mph" beside it`, nil},
-		{"one cell", "node,value\n1,44.5\n2,50 mph\n3,12\n", "", `m:3:3: value "50 mph" is not a plain number: "mph" stands beside it; take "mph" off`, nil},
+		{"one cell", "node,value\n1,44.5\n2,50 mph\n3,12\n", "", `m:3:3: value "50 mph" is not a plain number: "mph" stands beside it; correct the line, leave such rows out with Options.BadRows = "skip", or if all numbers have it, take it off with Options.Unit = "mph"`, nil},
 		{"thousands", "node,income\n1,\"1,234,567\"\n2,\"2,345,678\"\n", "", `numbers have separators of thousands, as in "1,234,567"; write them without separators`, nil},
 		{"thousands or decimals", "node;income\n1;12,345\n2;1,234\n3;17,000\n", "", "may have separators of thousands, or decimal commas", nil},
 		{"decimals", "node;income\n1;12,345\n2;0,234\n3;17,000\n", "", "", []float64{12.345, 0.234, 17}},

@@ -43,12 +43,16 @@ func (t *table) judgeUnknown(s *unknownIDs, known *graph.IDs, treat Unknown) err
 	if l.Unknown == 0 {
 		return nil
 	}
-	what := fmt.Sprintf("%d of %d rows have ids that are not in the graph, such as %s", l.Unknown, rows, s.examples())
+	have := "have ids that are"
+	if l.Unknown == 1 {
+		have = "has an id that is"
+	}
+	what := fmt.Sprintf("%d of %d rows %s not in the graph, such as %s", l.Unknown, rows, have, s.examples())
 	why := s.explain(known, "the graph")
 	if treat != UnknownSkip && unknownShare*l.Unknown > rows {
 		remedies := []Remedy{do(s.hint(known, "the graph")), do("leave such rows out", Setting{Option: OptionUnknown, Value: string(UnknownSkip)})}
 		if why == "" {
-			remedies = slices.Insert(remedies, 1, do("if they have no edge, list them in a node table"))
+			remedies = slices.Insert(remedies, 1, do("list nodes that have no edge in a node table"))
 		}
 		return t.in.fail(CodeIDs, what, remedies...)
 	}
@@ -110,7 +114,11 @@ func (s *unknownIDs) explain(known *graph.IDs, place string) string {
 	}
 	switch {
 	case hits > 0 && 2*hits >= len(s.ids):
-		return fmt.Sprintf("%d of %d such ids differ from those of %s only %s (%s); %s", hits, len(s.ids), place, best, example, neverChanged)
+		differ := "differ"
+		if hits == 1 {
+			differ = "differs"
+		}
+		return fmt.Sprintf("%d of %d such ids %s from those of %s only %s (%s); %s", hits, len(s.ids), differ, place, best, example, neverChanged)
 	case s.countFromZero(known):
 		return place + " has no node 0: are ids here counted from 0, and there from 1? " + neverChanged
 	}

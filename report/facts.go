@@ -93,10 +93,11 @@ func (c Components) String() string {
 	for _, n := range c.Sizes[:min(shown, len(c.Sizes))] {
 		first = append(first, fmt.Sprint(n))
 	}
-	if c.Count > shown {
-		first = append(first, "…")
+	sizes := strings.Join(first, ", ") + ", …"
+	if last := len(first) - 1; c.Count <= shown && last > 0 {
+		sizes = strings.Join(first[:last], ", ") + " and " + first[last]
 	}
-	return fmt.Sprintf("%d, of %s nodes (%d in all)", c.Count, strings.Join(first, ", "), c.Nodes)
+	return fmt.Sprintf("%d, of %s nodes (%d in all)", c.Count, sizes, c.Nodes)
 }
 
 // ComponentsWithout returns the components that contain none of the nodes.

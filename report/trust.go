@@ -53,7 +53,7 @@ var ruleNames = map[crossval.Baseline]string{
 	crossval.Harmonic:         "averaging neighbours",
 	crossval.GraphRidge:       "a smooth function of the network",
 	crossval.LeastSquares:     "a linear function of the covariates",
-	crossval.SingularRidge:    "a linear function of which nodes a node is joined to",
+	crossval.SingularRidge:    "a linear regression on the links of each node",
 	crossval.SameNode:         "the same node at the nearest time",
 	crossval.ClassFrequencies: "the most frequent class",
 	crossval.LabelSpreading:   "label spreading",
@@ -220,8 +220,8 @@ func SummarizeClasses(v *crossval.ClassValidation) Headline {
 	case v.Accuracy-best.Accuracy > room:
 		h.Trust = Trusted
 		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule.", right, rule, ruleName(name)))
-	case v.Accuracy-best.Accuracy > room/2:
-		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule: better, but chance may explain it.", right, rule, ruleName(name)))
+	case v.Accuracy-best.Accuracy > aboutEqual:
+		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule: with so few labels, chance may explain the difference. What the model adds for sure is its probabilities.", right, rule, ruleName(name)))
 	default:
 		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: %s against %s of the model. What the model adds is its probabilities.", beginning(name), rule, own))
 	}

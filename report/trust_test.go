@@ -89,14 +89,16 @@ func TestSummarizeClasses(t *testing.T) {
 			Reliability: []crossval.ReliabilityBin{{Count: n, Confidence: 0.8, Accuracy: accuracy}}}
 		return v
 	}
+	uncertain := validation(60, 0.967, 0.867)
+	uncertain.AccuracySE = 0.06
 	for _, c := range []struct {
 		v     *crossval.ClassValidation
 		trust Trust
 		want  string
 	}{
 		{validation(500, 0.9, 0.8), Trusted, "90.0 % of 500 held-out labels are predicted correctly, and 80.0 % by label spreading, the best simple rule."},
-		{validation(500, 0.82, 0.8), Unproven, "82.0 % of 500 held-out labels are predicted correctly, and 80.0 % by label spreading, the best simple rule: better, but chance may explain it."},
 		{validation(500, 0.81, 0.8), Unproven, "Simple smoothing (label spreading) predicts just as well here"},
+		{uncertain, Unproven, "96.7 % of 60 held-out labels are predicted correctly, and 86.7 % by label spreading, the best simple rule: with so few labels, chance may explain the difference."},
 		{validation(500, 0.7, 0.8), Careful, "Simple smoothing (label spreading) predicts better here: 80.0 % against 70.0 % of the model."},
 		{validation(9, 0.9, 0.89), TooEarly, "9 labels are too few to tell."},
 		{validation(500, 0.9, 0.8), Trusted, "Probabilities are off by 20 points on average"},

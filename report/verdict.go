@@ -53,8 +53,12 @@ const largeWalkError = 0.2
 func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if l.PriorOnly > 0 {
-		say("%d of %d %s (%.2g %%) are out of reach of every measurement: predictions there equal the prior",
-			l.PriorOnly, l.Nodes, things, 100*float64(l.PriorOnly)/float64(l.Nodes))
+		are := "are"
+		if l.PriorOnly == 1 {
+			are = "is"
+		}
+		say("%d of %d %s (%.2g %%) %s out of reach of every measurement: predictions there equal the prior",
+			l.PriorOnly, l.Nodes, things, 100*float64(l.PriorOnly)/float64(l.Nodes), are)
 	}
 	e := l.Walks
 	if e == nil {

@@ -190,7 +190,11 @@ func (d *document) conforms(t testing.TB, method, path string, a answer) {
 // Every route is used once, by those who do it right, and answers as the document
 // says.
 func TestAnswersAreAsDescribed(t *testing.T) {
-	h := newHost(t, func(o *server.Options) { o.Store = openStore(t, filepath.Join(t.TempDir(), "s.db")) })
+	basemap := withBasemap(t, 2, chess)
+	h := newHost(t, func(o *server.Options) {
+		basemap(o)
+		o.Store = openStore(t, filepath.Join(t.TempDir(), "s.db"))
+	})
 	d := readDocument(t)
 	h.create(30)
 	export := h.must("GET", "/v1/studies/s/export", nil, nil).body
@@ -204,6 +208,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		headers             []with
 	}{
 		{"GET", "/", "/", nil, nil},
+		{"GET", "/v1/basemap/10/165/397", "/v1/basemap/{z}/{x}/{y}", nil, nil},
 		{"GET", "/healthz", "", nil, nil},
 		{"GET", "/readyz", "", nil, nil},
 		{"GET", "/metrics", "", nil, nil},

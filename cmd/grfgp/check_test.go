@@ -60,17 +60,17 @@ measurements    speeds.csv
   value         column 2 "speed" (by name)
   ledger        6 lines = 1 header + 2 rows + 1 repeat + 1 missing value + 1 unknown id
   missing       1 value
-  note          1 of 5 rows have ids that are not in the graph, such as "Z"; they are left out
+  note          1 of 5 rows has an id that is not in the graph, such as "Z"; they are left out
   note          a node without an edge is part of the graph if a node table lists it
 
 graph           6 nodes, 3 edges
   degrees       0 to 2, median 1
   weights       0.75 to 5
-  components    3, of 3, 2, 1 nodes (6 in all)
+  components    3, of 3, 2 and 1 nodes (6 in all)
   isolated      1 node
   measured      2 of 6 nodes (33.3 %), 3 measurements
   values        40 to 52, mean 46, sd 6
-  unmeasured    components without a measurement: 2, of 2, 1 nodes (3 in all); predictions there equal the prior: the overall mean with the largest uncertainty
+  unmeasured    components without a measurement: 2, of 2 and 1 nodes (3 in all); predictions there equal the prior: the overall mean with the largest uncertainty
 
 predict         less than 0.1 s and 10 MiB, everything automatic (method dense)
 validate        less than 0.1 s and 10 MiB, everything automatic (method dense)

@@ -213,7 +213,7 @@ func TestClassifyNotes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"node,class\na0,1\na2,1\nb3,2\nb4,2\n", "the classes look like numbers and are taken as names, not as amounts"},
 		{"node,class\na0,x\na2,x\nb3,y\n", `classes with one label: 1, such as "y"`},
-		{"node,class\na0,x\nq,x\nb3,y\n", `1 of 3 rows have ids that are not in the graph, such as "q"; they are left out`},
+		{"node,class\na0,x\nq,x\nb3,y\n", `1 of 3 rows has an id that is not in the graph, such as "q"; they are left out`},
 		{"node,class\na0,x\nb3,y\nb4,None\n", `words that stand for a missing class: "None"`},
 	} {
 		r := runLine(t, "", "classify", "--edges", edges, "--labels", write(t, t.TempDir(), "l", c.text), "--on-unknown", "skip")
@@ -355,6 +355,7 @@ func TestSuggestLabelsWithoutAModel(t *testing.T) {
 		args []string
 	}{
 		{exitUsage, "--goal maximize needs --measurements; with --labels give --goal learn", []string{"--goal", "maximize"}},
+		{exitUsage, "--goal is missing: with --labels give --goal learn", []string{"--goal", ""}},
 		{exitUsage, "--classifier spreading has no uncertainty", []string{"--goal", "learn", "--classifier", "spreading"}},
 		{exitUsage, "--policy needs --measurements", []string{"--goal", "learn", "--policy", "random"}},
 		{exitUsage, "--again needs --measurements", []string{"--goal", "learn", "--again"}},

@@ -105,7 +105,11 @@ func TestPredictCovariates(t *testing.T) {
 			t.Errorf("nothing said of %q in\n%s", said, with.err)
 		}
 	}
+	const unused = "the covariates are not used: the likelihood does not support them"
 	one := r.predict(t, "--json", "--covariates", "kind")
+	if strings.Contains(with.err, unused) || strings.Contains(one.err, unused) == strings.Contains(one.err, "diffusion + covariates") {
+		t.Errorf("%s\n%s", with.err, one.err)
+	}
 	if a, b := r.rmse(t, with.out), r.rmse(t, one.out); a > b/2 {
 		t.Errorf("the column kind alone has an error of %.3g, all columns %.3g", b, a)
 	}

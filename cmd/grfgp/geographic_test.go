@@ -9,7 +9,7 @@ import (
 // A map of roads and sensors at coordinates are all that a prediction needs.
 func TestPredictGeographic(t *testing.T) {
 	data := func(name string) string { return filepath.Join("..", "..", "formats", "testdata", name) }
-	quick := []string{"--family", "diffusion", "--method", "dense", "--scales", "one", "--roles", "none"}
+	quick := []string{"--family", "diffusion", "--method", "dense", "--scales", "one", "--roles", "none", "--verbose"}
 	for _, c := range []struct {
 		name  string
 		flags []string
@@ -18,7 +18,7 @@ func TestPredictGeographic(t *testing.T) {
 		said  []string
 	}{
 		{"roads and sensors", []string{"--edges", data("town.geojson"), "--measurements", data("sensors.geojson"), "--within", "250"}, exitOK, 13,
-			[]string{"distance: \"length\" (it holds real distances)", "rows belong to the nodes nearest to their coordinates: 12, at 30 m in the mean and 141 m at most"}},
+			[]string{"distance: \"length\" (it holds real distances)", "rows belong to the nodes nearest to their coordinates: 12, at a mean distance of 30 m, at most 141 m"}},
 		{"too far", []string{"--edges", data("town.osm.pbf"), "--measurements", data("sensors.geojson")}, exitBadData, 0,
 			[]string{"2 of 12 rows lie farther than 100 m from every node; check the coordinates, allow a larger distance with --within METRES, or leave such rows out with --on-unknown skip"}},
 		{"values of areas", []string{"--edges", data("districts.geojson"), "--measurements", data("districts.zip"), "--values", "gaussian"}, exitOK, 6, []string{"weights: all edges are equal"}},

@@ -50,7 +50,7 @@ type reading struct {
 
 func (in *input) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text, GraphML, GML, GEXF, Pajek, Graphviz, JSON, MatrixMarket, METIS, DIMACS, networkx, NumPy, or a table of Parquet, SQLite or Excel; plain, gzip or zstd; - is standard input")
+	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text; a map (GeoJSON, shapefile, OpenStreetMap, GTFS); a graph (GraphML, GML, GEXF, Pajek, Graphviz, JSON, MatrixMarket, METIS, DIMACS, networkx, NumPy); a table of Parquet, SQLite or Excel; plain, gzip or zstd; - is standard input")
 	f.StringArrayVar(&in.nodes, "nodes", nil, "`file` of nodes (node table), as text or another format of --edges: id and any of label, lat, lon, x, y, cost, allowed, group; other columns can be covariates; may be repeated, tables are joined by id")
 	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node to its `K` nearest, by lat and lon or by x and y, of --nodes or else of --measurements")
 	f.StringVar(&in.generated, "generate", "", generateHelp)

@@ -14,6 +14,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 	"grfgp/report"
 	"grfgp/walk"
 )
@@ -214,13 +215,17 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	c := m.Choice()
 	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m), c.Fit.LogLikelihood)
 	a.tellReasons(c.Why, c.Cautions)
+	if s := spec.Covariates; s != nil && !s.Empty() && spec.Terms == nil && c.Method != "lowrank" &&
+		!slices.Contains(c.Terms, "covariates") && !slices.Contains(c.Terms, "product") {
+		a.talk.Say("  note: the covariates are not used: the likelihood does not support them")
+	}
 	a.talk.Detail("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
 	if !c.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
 	if d.measurements != nil {
 		if blind := report.ComponentsWithout(d.net.Graph, grfgp.NodesOf(d.net.Graph, d.data.Nodes)); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there %s", blind.Count, blind.Nodes, withoutNeighbours(c.Terms, "equal the prior"))
+			a.talk.Say("  components without a measurement: %d, with %s; predictions there %s", blind.Count, plural.Count(blind.Nodes, "nodes"), withoutNeighbours(c.Terms, "equal the prior"))
 		}
 	}
 	return m, nil

@@ -54,6 +54,7 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 	return map[string]string{
 		"ReadGraph":         "--edges FILE",
 		"ReadMeasurements":  "grfgp predict --measurements FILE",
+		"ReadLabels":        "grfgp classify --labels FILE",
 		"NearestNeighbours": "--nodes FILE --knn K",
 	}[s.Value]
 }

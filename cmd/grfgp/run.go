@@ -225,6 +225,9 @@ func otherFlag(cmd *cobra.Command, err error) string {
 			}
 		}
 	}
+	if none.GetSpecifiedName() == "labels" {
+		return "classify, validate, report and suggest take --labels FILE; "
+	}
 	if near := nearestFlag(cmd, none.GetSpecifiedName()); near != "" && none.GetSpecifiedShortnames() == "" {
 		return fmt.Sprintf("did you mean --%s? ", near)
 	}

@@ -92,6 +92,7 @@ func TestUsageErrors(t *testing.T) {
 		{"help nope", `there is no command "nope"`},
 		{"help predct", "did you mean predict?"},
 		{"classify --edges e --measurements m", "classify takes --labels FILE"},
+		{"predict --edges e --labels l", "classify, validate, report and suggest take --labels FILE"},
 		{"predict --edges - --measurements -", "--edges - and --measurements -: only one file can come from standard input"},
 		{"suggest --edges e --goal learn --allowed - --cost -", "only one file can come from standard input"},
 		{"predict --edges e --model nope.mod", "--model nope.mod: there is no such file; name a file that --save-model wrote"},

@@ -10,14 +10,14 @@ func TestStudyMeasurementsLeftOut(t *testing.T) {
 	d := newDesk(t)
 	file := write(t, d.dir, "v.csv", "node,value\na0,1\na1,2\na_O,3\na2,NaN\n")
 	create := "create s --goal learn --edges " + d.edges + " --measurements " + file
-	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err, `1 of 4 rows have ids that are not in the graph, such as "a_O"; `) {
+	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err, `1 of 4 rows has an id that is not in the graph, such as "a_O"; `) {
 		t.Errorf("%+v", r)
 	}
 	if r := d.run(create + " --on-unknown skip"); r.code != exitBadData || !strings.Contains(r.err, "rows without a value: 1; nothing was added") {
 		t.Errorf("%+v", r)
 	}
 	r := d.ok(create + " --on-bad-row skip --on-unknown skip --verbose")
-	for _, want := range []string{"2 observations", `1 of 4 rows have ids that are not in the graph, such as "a_O"`, "rows without a value skipped: 1", `value: column 2 "value"`} {
+	for _, want := range []string{"2 observations", `1 of 4 rows has an id that is not in the graph, such as "a_O"`, "rows without a value skipped: 1", `value: column 2 "value"`} {
 		if !strings.Contains(r.out+r.err, want) {
 			t.Errorf("no %q in %+v", want, r)
 		}

@@ -15,6 +15,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 	"grfgp/internal/table"
 	"grfgp/report"
 )
@@ -125,6 +126,9 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 		return err
 	}
 	f.tellIdleKernel(a, changed)
+	if f.goalText == "" && f.labels != "" {
+		return usagef("--goal is missing: with --labels give --goal learn")
+	}
 	if err := f.resolveGoal(); err != nil {
 		return err
 	}
@@ -317,7 +321,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	}
 	if t.measurements != nil {
 		if blind := report.ComponentsWithout(g, t.measurements.Nodes); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there %s", blind.Count, blind.Nodes, withoutNeighbours(chosen.Terms, "equal the prior"))
+			a.talk.Say("  components without a measurement: %d, with %s; predictions there %s", blind.Count, plural.Count(blind.Nodes, "nodes"), withoutNeighbours(chosen.Terms, "equal the prior"))
 		}
 	}
 	return out, nil

@@ -176,7 +176,7 @@ func Bars(title, unit string, bars []Bar) *Picture {
 	p.draw = func(c draw.Canvas) {
 		c.FillText(letters(bigText, ink, true), vg.Point{X: margin, Y: c.Max.Y - 20}, p.title)
 		name, number := letters(midText, ink, false), letters(midText, ink, true)
-		name.XAlign, name.YAlign, number.YAlign = text.XRight, text.YCenter, text.YCenter
+		name.YAlign, number.YAlign = text.YCenter, text.YCenter // names begin at the left: of a wide font, those that end at the bars would run into them
 		zero, most := vg.Length(0), 0.0
 		label := func(b Bar) string {
 			s := fmt.Sprintf("%.4g", b.Value)
@@ -201,7 +201,7 @@ func Bars(title, unit string, bars []Bar) *Picture {
 		per := (c.Max.X - margin - room - 12 - unitPart - zero) / vg.Length(max(most, 1/farthest))
 		for k, b := range bars {
 			y := c.Max.Y - headRoom - vg.Length(k*row) - row/2
-			c.FillText(name, vg.Point{X: zero - 8, Y: y}, clean(b.Name))
+			c.FillText(name, vg.Point{X: margin, Y: y}, clean(b.Name))
 			if !finite(b.Value) {
 				continue
 			}

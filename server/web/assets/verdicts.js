@@ -14,7 +14,7 @@ const rules = {
   "harmonic interpolation": "averaging neighbours",
   "graph ridge": "a smooth function of the network",
   "least squares on covariates": "a linear function of the covariates",
-  "ridge on singular vectors": "a linear function of which nodes a node is joined to",
+  "ridge on singular vectors": "a linear regression on the links of each node",
 };
 
 // bestRule is the baseline of the smallest error; null if there is none.
