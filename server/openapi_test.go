@@ -192,7 +192,9 @@ func (d *document) conforms(t testing.TB, method, path string, a answer) {
 func TestAnswersAreAsDescribed(t *testing.T) {
 	basemap := withBasemap(t, 2, chess)
 	h := newHost(t, func(o *server.Options) {
+		engine := o.NewEngine
 		basemap(o)
+		o.NewEngine = engine
 		o.Store = openStore(t, filepath.Join(t.TempDir(), "s.db"))
 	})
 	d := readDocument(t)
