@@ -224,7 +224,8 @@ class Regressor(Data):
     @unittest.skipIf(os.name == "nt", "signals")
     def test_interrupt_stops_the_program(self):
         code = (
-            "import grfgp, sys\n"
+            "import grfgp, signal, sys\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell in the background ignores it\n"
             "n = 40000\n"
             "print('go', flush=True)\n"
             "try:\n"
