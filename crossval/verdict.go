@@ -151,7 +151,7 @@ func (v CoverageVerdict) String() string {
 		of = " of " + v.Of
 	}
 	if v.Expected != v.Level {
-		whole = fmt.Sprintf("being of whole numbers, they hold %.1f %% by the model itself; ", 100*v.Expected)
+		whole = fmt.Sprintf("intervals of whole numbers hold more than their level: %.1f %% by the model; ", 100*v.Expected)
 	}
 	return fmt.Sprintf("%g %% intervals%s contain %.1f %% of held-out measurements, %s (%s95 %% range of a calibrated model: %.1f to %.1f %%).",
 		100*v.Level, of, 100*v.Share, words[v.Width], whole, 100*v.Low, 100*v.High)

@@ -105,7 +105,7 @@ func TestPredictCovariates(t *testing.T) {
 			t.Errorf("nothing said of %q in\n%s", said, with.err)
 		}
 	}
-	const unused = "the covariates are not used: the likelihood does not support them"
+	const unused = "the covariates do not improve the likelihood, so the model leaves them out"
 	one := r.predict(t, "--json", "--covariates", "kind")
 	if strings.Contains(with.err, unused) || strings.Contains(one.err, unused) == strings.Contains(one.err, "diffusion + covariates") {
 		t.Errorf("%s\n%s", with.err, one.err)

@@ -217,7 +217,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	a.tellReasons(c.Why, c.Cautions)
 	if s := spec.Covariates; s != nil && !s.Empty() && spec.Terms == nil && c.Method != "lowrank" &&
 		!slices.Contains(c.Terms, "covariates") && !slices.Contains(c.Terms, "product") {
-		a.talk.Say("  note: the covariates are not used: the likelihood does not support them")
+		a.talk.Say("  note: the covariates do not improve the likelihood, so the model leaves them out")
 	}
 	a.talk.Detail("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
 	if !c.Fit.Converged {
