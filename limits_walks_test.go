@@ -59,13 +59,13 @@ func withLoneNodes(t *testing.T, n, lone int) *graph.Graph {
 
 // The standard error of means that Limits estimates from one additional set of
 // walks agrees with that over many sets. It is averaged over eight models that
-// differ only in their walks; 24 sets of walks are the reference. Averages of
+// differ only in their walks; 16 sets of walks are the reference. Averages of
 // squares may differ by four of their standard errors.
 func TestWalkErrorOfMeans(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a hundred models")
 	}
-	const asked, sets = 8, 24
+	const asked, sets = 8, 16
 	g := withLoneNodes(t, 1510, 40) // too many components for layers: coarser graphs are walked on
 	d := smooth(g, 10, 5)
 	for _, spec := range []Spec{

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -131,9 +132,16 @@ var commandGroups = []commandGroup{
 	{"research", "Large graphs, research", []func(*app) *cobra.Command{featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb, schemaVerb}},
 }
 
+// setUpCobra makes settings of cobra that hold for all commands of the process, once: command lines of several
+// ranks may run in one process.
+var setUpCobra = sync.OnceFunc(func() {
+	cobra.EnableCommandSorting = false // groups have an order of their own
+	cobra.AddTemplateFunc("flagHelp", flagHelp)
+})
+
 // addVerbs adds all commands, in their groups.
 func (a *app) addVerbs(root *cobra.Command) {
-	cobra.EnableCommandSorting = false // groups have an order of their own
+	setUpCobra()
 	for _, g := range commandGroups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title + ":"})
 		for _, verb := range g.verbs {
@@ -150,7 +158,6 @@ func (a *app) addVerbs(root *cobra.Command) {
 	root.SetCompletionCommandGroupID("start")
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	cobra.AddTemplateFunc("flagHelp", flagHelp)
 	root.SetUsageTemplate(usageTemplate)
 }
 
