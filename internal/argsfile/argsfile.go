@@ -98,7 +98,11 @@ func Split(file string, text []byte) ([]Word, error) {
 	}
 	var all []Word
 	for k, line := range bytes.Split(text, []byte("\n")) {
-		words, err := splitLine(string(bytes.TrimSuffix(line, []byte("\r"))))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if bytes.IndexByte(line, '\r') >= 0 {
+			return nil, fmt.Errorf("%s:%d: there is a carriage return within the line; end lines with a line feed", file, k+1)
+		}
+		words, err := splitLine(string(line))
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, k+1, err)
 		}

@@ -83,6 +83,7 @@ func TestExpand(t *testing.T) {
 
 // FuzzSplit: words that are quoted are read back as they are.
 func FuzzSplit(f *testing.F) {
+	f.Add("a\rb\n")
 	f.Add("--edges roads.csv # all\n'a b' \"c\\\"d\"\\ e\r\n@@x")
 	f.Fuzz(func(t *testing.T, text string) {
 		words, err := Split("f", []byte(text))
