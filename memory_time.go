@@ -3,8 +3,8 @@ package grfgp
 import "math"
 
 // The time of whole jobs. The figures are processor seconds of the machine of docs/performance.md, rounded, fitted to
-// 70 runs on grids, roads, graphs with hubs and social networks of 56 to a million nodes with 50 to 15,000 measurements.
-// How long a climb takes depends on the data: most runs took between half and twice the estimate.
+// 60 runs on two machines: grids, roads, graphs with hubs and social networks of 56 to a million nodes with 50 to 15,000 measurements.
+// How long a climb takes depends on the data: 56 of them took between half and twice the estimate.
 const (
 	eigenTime    = 3.5e-9 // per cubed number of nodes: all eigenvectors
 	startTime    = 0.3    // of every fit, from 50 measurements on
