@@ -16,10 +16,11 @@ type Card struct {
 	Device *gpu.Device // computations ask Use, which knows whether it was lost
 	Must   bool        // a failure of the card ends the computation; else the processor goes on
 
-	mu    sync.Mutex // guards
-	notes []string
-	used  bool
-	lost  *loss
+	mu       sync.Mutex // guards
+	notes    []string
+	failures []string // among the notes
+	used     bool
+	lost     *loss
 }
 
 // loss is whether a device was lost, for all Cards of it.
@@ -99,8 +100,12 @@ func (c *Card) Note(format string, args ...any) {
 	note := fmt.Sprintf(format, args...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !slices.Contains(c.notes, note) {
-		c.notes = append(c.notes, note)
+	addNote(&c.notes, note)
+}
+
+func addNote(to *[]string, note string) {
+	if !slices.Contains(*to, note) {
+		*to = append(*to, note)
 	}
 }
 
@@ -112,6 +117,16 @@ func (c *Card) Notes() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.notes)
+}
+
+// Failures returns those of the notes that tell of failures of the device.
+func (c *Card) Failures() []string {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.failures)
 }
 
 // Failed says how a computation goes on after an error of the device: on the processor if
@@ -133,7 +148,11 @@ func (c *Card) Failed(err error) error {
 	if c.Must {
 		return err
 	}
-	c.Note("%v; went on with the processor", err)
+	note := fmt.Sprintf("%v; went on with the processor", err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	addNote(&c.notes, note)
+	addNote(&c.failures, note)
 	return nil
 }
 
@@ -143,3 +162,6 @@ func (m *Model) On(c *Card) *Model {
 	other.card = c
 	return &other
 }
+
+// Card returns the card of the fit, or that of On; nil: none.
+func (m *Model) Card() *Card { return m.card }

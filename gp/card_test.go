@@ -29,7 +29,7 @@ func TestCardNotes(t *testing.T) {
 func TestNoCard(t *testing.T) {
 	var c *Card
 	c.Note("nothing")
-	if c.Use() != nil || c.Notes() != nil || c.Lost() != nil || c.New(true) != nil || c.Used() {
+	if c.Use() != nil || c.Notes() != nil || c.Lost() != nil || c.Failures() != nil || c.New(true) != nil || c.Used() {
 		t.Error("a nil card has something")
 	}
 	if err := c.Failed(gpu.ErrLost); !errors.Is(err, gpu.ErrLost) {
@@ -68,6 +68,8 @@ func TestCardFailed(t *testing.T) {
 				t.Errorf("the error is %v, want %v", err, c.err)
 			case goesOn && (len(card.Notes()) != 1 || !strings.Contains(card.Notes()[0], c.err.Error()) || !strings.Contains(card.Notes()[0], "processor")):
 				t.Errorf("notes %q do not say that the processor went on after: %v", card.Notes(), c.err)
+			case !slices.Equal(card.Failures(), card.Notes()):
+				t.Errorf("failures are %q, notes %q", card.Failures(), card.Notes())
 			case !goesOn && len(card.Notes()) > 0:
 				t.Errorf("notes %q", card.Notes())
 			}
