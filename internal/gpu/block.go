@@ -233,6 +233,13 @@ func (b *Block) Subtract(x, keep, out *Block) {
 	b.sweep("subtract", []any{b.at, x.at, keep.at, out.at})
 }
 
+// Observe sets b = y − g − sd∘b, where y and sd have a number for each row.
+func (b *Block) Observe(y, g, sd *Block) {
+	b.sameAs(g)
+	b.diagonals(y, sd)
+	b.sweep("observe", []any{b.at, y.at, g.at, sd.at})
+}
+
 // Invert sets b = 1/(x + y + c), number by number.
 func (b *Block) Invert(x, y *Block, c float64) {
 	b.sameAs(x, y)

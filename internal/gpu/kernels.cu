@@ -379,6 +379,13 @@ extern "C" __global__ void subtract(double *dst, const double *x, const double *
 	}
 }
 
+// observe sets e = y − g − sd∘e: what noisy measurements y leave of draws g, given random numbers e.
+extern "C" __global__ void observe(double *e, const double *y, const double *g, const double *sd, i64 n, int k, int rows) {
+	EACH(n, k, rows) {
+		e[at] = y[i] - g[at] - sd[i] * e[at];
+	}
+}
+
 // levels adds factor·level[t] to column t, from the memory of the card.
 extern "C" __global__ void levels(double *dst, const double *level, i64 n, int k, int rows, double factor) {
 	EACH(n, k, rows) {

@@ -50,6 +50,7 @@ var twins = map[string]func(c *call){
 	"scatter":        scatterTwin,
 	"scale_rows":     scaleRowsTwin,
 	"subtract":       subtractTwin,
+	"observe":        observeTwin,
 	"levels":         levelsTwin,
 	"invert":         invertTwin,
 	"extrapolate":    extrapolateTwin,

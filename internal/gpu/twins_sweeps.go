@@ -148,6 +148,11 @@ func subtractTwin(c *call) {
 	eachTwin(c.groups, n, k, rows, func(_, i, _, at int) { dst[at] = float64(keep[i]*x[at]) - float64(out[i]*dst[at]) }, nil)
 }
 
+func observeTwin(c *call) {
+	e, y, g, sd, n, k, rows := c.doubles(), c.doubles(), c.doubles(), c.doubles(), c.int64(), c.int32(), c.int32()
+	eachTwin(c.groups, n, k, rows, func(_, i, _, at int) { e[at] = y[i] - g[at] - float64(sd[i]*e[at]) }, nil)
+}
+
 func levelsTwin(c *call) {
 	dst, level, n, k, rows, factor := c.doubles(), c.doubles(), c.int64(), c.int32(), c.int32(), c.float64()
 	eachTwin(c.groups, n, k, rows, func(_, _, t, at int) { dst[at] += float64(factor * level[t]) }, nil)
