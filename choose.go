@@ -128,7 +128,7 @@ type contest struct {
 
 // train fits the kernels that the Spec leaves open and returns the best as a Model,
 // which is not yet conditioned on the measurements.
-func (t *Trainer) train(ctx context.Context, own gp.Data, work *progress.Work) (*Model, error) {
+func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *progress.Work) (*Model, error) {
 	work.Part(1, comparedCost+finalCost(own.Len())).Step("looking at the graph")
 	method, hops, why := t.decide(t.distinct(own.Nodes), t.spec.Variance == "unit")
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
@@ -144,6 +144,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, work *progress.Work) (
 	if err != nil {
 		return nil, err
 	}
+	opts.Device = card
 	defer t.shareCaches(method)()
 	c := &contest{Trainer: t, own: own, method: method, hops: hops, opts: opts, work: work}
 	families := t.spec.families(hops)
@@ -186,7 +187,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, work *progress.Work) (
 	if sketch {
 		last := work.Part(1, 0)
 		last.Step("fitting " + best.String())
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Progress: last}); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Device: card, Progress: last}); err != nil {
 			return nil, err
 		}
 	}

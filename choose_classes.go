@@ -25,14 +25,18 @@ type classAttempt struct {
 // learnClasses fits the kernels that the Spec leaves open to a sample of the labels, keeps
 // the one with the highest leave-one-out log score, and fits it to all labels.
 func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod, work *progress.Work) (*Classification, error) {
-	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed}
+	card, err := t.card()
+	if err != nil {
+		return nil, err
+	}
+	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed, Device: card}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
 	if t.opensClasses(method) && !slices.ContainsFunc(own.Counts(), func(n int) bool { return n > 1 }) {
 		return t.assumeClasses(ctx, own, opts)
 	}
-	c := &Classification{of: t}
+	c := &Classification{of: t, card: card}
 	sample := classSample(own, classSketch, t.spec.Seed)
 	final := finalClassCost(own.Len())
 	work.Step("looking at the graph")
@@ -71,7 +75,11 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 
 // relearnClasses fits the kernel of another classifier to labels, starting from its hyperparameters, which it may keep.
 func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Classification, keep bool, work *progress.Work) (*Classification, error) {
-	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Progress: work}
+	card, err := t.card()
+	if err != nil {
+		return nil, err
+	}
+	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Device: card, Progress: work}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
@@ -90,7 +98,7 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 	if err != nil {
 		return nil, err
 	}
-	c := &Classification{of: t, choice: like.choice}
+	c := &Classification{of: t, card: card, choice: like.choice}
 	c.choice.Why, c.choice.Spreading = nil, 0
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, made, own, opts); err != nil {
 		return nil, err
@@ -123,7 +131,7 @@ func (t *Trainer) assumeClasses(ctx context.Context, own gp.Labels, opts gp.Clas
 		theta = append(theta, assumedNoise)
 	}
 	opts.State = &gp.ClassState{Method: opts.Method, Solver: cmp.Or(opts.Solver, gp.Exact), Theta: theta, Calibration: gp.Calibration{Temperature: 1, Spread: 1}}
-	c := &Classification{of: t}
+	c := &Classification{of: t, card: opts.Device}
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, made, own, opts); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type Classification struct {
 	spec       Spec // with the choices filled in
 	chosen     candidate
 	choice     ClassChoice
+	card       *gp.Card // nil: none
 
 	order []int     // order[k] is the row, as given, of the classifier's label k
 	alone []bool    // by node: its component has no label
@@ -39,7 +40,8 @@ type ClassChoice struct {
 	Terms      []string           `json:"terms,omitempty"`     // of the kernel, as in Spec.Terms
 	Spreading  float64            `json:"spreading,omitempty"` // weight of label spreading in the probabilities; 0 unless labels are few
 	Why        []string           `json:"why"`
-	Cautions   []string           `json:"cautions,omitempty"` // those of Why that limit the trust in probabilities
+	Cautions   []string           `json:"cautions,omitempty"` // those of Why that limit the trust in probabilities, or tell of a failure
+	Device     string             `json:"device,omitempty"`   // graphics card that computed some of it; empty: the processor did
 	Fit        gp.ClassifyReport  `json:"fit"`
 	Candidates []TriedClassKernel `json:"candidates"`
 }
@@ -51,8 +53,13 @@ type TriedClassKernel struct {
 	Accuracy float64 `json:"accuracy"` // share of labels that the other labels predict correctly
 }
 
-// Choice returns the chosen kernel, with reasons. Its lists must not be changed.
-func (c *Classification) Choice() ClassChoice { return c.choice }
+// Choice returns the chosen kernel, with reasons, and what was computed where so far, if
+// there is a choice of devices. Its lists must not be changed.
+func (c *Classification) Choice() ClassChoice {
+	choice := c.choice
+	choice.Device = told(c.card, &choice.Why, &choice.Cautions)
+	return choice
+}
 
 // Spec returns the Spec with the choices filled in.
 func (c *Classification) Spec() Spec { return c.spec }

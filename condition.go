@@ -36,6 +36,7 @@ func (m *Model) Condition(ctx context.Context, d gp.Data) (*Model, error) {
 		if other.fitted, err = gp.NewModel(k, state); err != nil {
 			return nil, err
 		}
+		other.fitted = other.fitted.On(m.fitted.Card())
 	}
 	if other.posterior, err = other.fitted.Condition(ctx, own); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model, without the graph, for Load.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD, m.data.Exposure, m.learned,
+		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec.anywhere(), m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD, m.data.Exposure, m.learned,
 	})
 	if err != nil {
 		return fmt.Errorf("saving a model: %w", err)
@@ -64,14 +64,18 @@ func (m *Model) Save(w io.Writer) error {
 
 // Load reads a model that was saved for the same graph. Its predictions equal those of
 // the saved model to the bit. A model with a CustomFamily or with covariates needs them
-// again, in the fields Custom and Covariates of a Spec.
-// The error wraps ErrFile if r is not such a model.
+// again, in the fields Custom and Covariates of a Spec. Its Device is where the model computes.
+// The error wraps ErrFile if r is not such a model, and ErrNoCard if there is no such device.
 func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Model, error) {
 	s, err := readModel(r)
 	if err != nil {
 		return nil, err
 	}
+	s.Spec.Device = ""
 	for _, with := range given {
+		if with.Device != "" {
+			s.Spec.Device = with.Device
+		}
 		if with.Custom != nil && with.Custom.Name == s.Spec.Family {
 			s.Spec.Custom = with.Custom
 		}
@@ -86,6 +90,9 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Mod
 		return nil, err
 	}
 	t, err := NewTrainer(g, s.Spec)
+	if errors.Is(err, ErrNoCard) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
@@ -166,6 +173,11 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if m.fitted, err = gp.NewModel(k, s.State); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
+	card, err := t.card()
+	if err != nil {
+		return nil, err
+	}
+	m.fitted = m.fitted.On(card)
 	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,8 @@ type Choice struct {
 	Hops       int           `json:"hops,omitempty"`
 	Terms      []string      `json:"terms,omitempty"`    // of the kernel, as in Spec.Terms
 	Why        []string      `json:"why"`                // the reasons, one sentence each
-	Cautions   []string      `json:"cautions,omitempty"` // those of Why that limit the trust in predictions
+	Cautions   []string      `json:"cautions,omitempty"` // those of Why that limit the trust in predictions, or tell of a failure
+	Device     string        `json:"device,omitempty"`   // graphics card that computed some of it; empty: the processor did
 	Fit        gp.FitReport  `json:"fit"`
 	Candidates []TriedKernel `json:"candidates"` // all kernels that were compared
 }
@@ -52,8 +53,13 @@ type TriedKernel struct {
 	LOOScore      float64 `json:"loo_score"`      // mean leave-one-out log density
 }
 
-// Choice returns the chosen kernel, with reasons. Its lists must not be changed.
-func (m *Model) Choice() Choice { return m.choice }
+// Choice returns the chosen kernel, with reasons, and what was computed where so far, if
+// there is a choice of devices. Its lists must not be changed.
+func (m *Model) Choice() Choice {
+	c := m.choice
+	c.Device = told(m.fitted.Card(), &c.Why, &c.Cautions)
+	return c
+}
 
 // NoiseSD returns the standard deviation of the noise of one measurement, on the scale
 // of Spec.Transform, with the uncertainty of a learned noise. If the measurements have noise variances of their own, it is the
@@ -94,8 +100,12 @@ func (t *Trainer) FitProgress(ctx context.Context, d gp.Data, w *progress.Work) 
 	if err != nil {
 		return nil, err
 	}
+	card, err := t.card()
+	if err != nil {
+		return nil, err
+	}
 	first, then, last := fitCosts(own.Len())
-	m, err := t.train(ctx, own, w.Part(first, then+last))
+	m, err := t.train(ctx, own, card, w.Part(first, then+last))
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +121,16 @@ func (m *Model) Refit(ctx context.Context, d gp.Data, w *progress.Work) (*Model,
 	if err != nil {
 		return nil, err
 	}
+	card, err := t.card()
+	if err != nil {
+		return nil, err
+	}
 	_, then, last := fitCosts(own.Len())
 	learn := w.Part(finalCost(own.Len()), then+last)
 	learn.Step("fitting " + m.spec.chosen().String())
 	other := &Model{of: t, spec: m.spec, choice: m.choice}
 	other.choice.Why = slices.Clone(m.choice.Why)
-	bounds := gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true, Progress: learn}
+	bounds := gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true, Device: card, Progress: learn}
 	if other.fitted, other.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), bounds); err != nil {
 		return nil, err
 	}
@@ -150,7 +164,7 @@ func (t *Trainer) finish(ctx context.Context, m *Model, d, own gp.Data, w *progr
 // enough for the measurements, and says so.
 func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data, w *progress.Work) error {
 	opts, err := t.fitOptions()
-	opts.Progress = w
+	opts.Device, opts.Progress = m.fitted.Card(), w
 	if err != nil {
 		return err
 	}
@@ -166,7 +180,7 @@ func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data, w 
 }
 
 // retrain learns the hyperparameters of a chosen kernel, starting from theta, with
-// From, MaxIter, Tol, Epochs and ColdStart of the bounds, and tells bounds.Progress.
+// From, MaxIter, Tol, Epochs, ColdStart and Device of the bounds, and tells bounds.Progress.
 func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport, error) {
 	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
@@ -177,14 +191,14 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 		return nil, gp.FitReport{}, err
 	}
 	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{theta}, bounds.From, bounds.MaxIter, bounds.Tol, bounds.Progress
-	opts.Epochs, opts.ColdStart = bounds.Epochs, bounds.ColdStart
+	opts.Epochs, opts.ColdStart, opts.Device = bounds.Epochs, bounds.ColdStart, bounds.Device
 	if t.spec.Times != nil {
 		return t.retrainOverTime(ctx, k, own, opts)
 	}
 	return gp.Fit(ctx, k, own, opts)
 }
 
-// fitOptions returns the options of gp.Fit that the Spec implies.
+// fitOptions returns the options of gp.Fit that the Spec implies, without a device.
 func (t *Trainer) fitOptions() (gp.FitOptions, error) {
 	opts := gp.FitOptions{Values: t.spec.kind(), Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed, Ranks: t.together.Ranks, Checkpoints: t.together.Checkpoints}
 	if by := t.spec.transform(); by != gp.NoTransform && opts.Mean != nil {

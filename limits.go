@@ -250,7 +250,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if err != nil {
 		return nil, err
 	}
-	return model.Condition(ctx, own)
+	return model.On(m.fitted.Card()).Condition(ctx, own)
 }
 
 // touched returns the cells of a level from which the given nodes of the level

@@ -105,8 +105,8 @@ func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, erro
 	return &Optimizer{inner, asked, t}, nil
 }
 
-// Chosen returns the Spec of the last training with its choices filled in, and false
-// before the first training.
+// Chosen returns the Spec of the last training with its choices filled in and without a
+// device, and false before the first training.
 func (o *Optimizer) Chosen() (Spec, bool) {
 	var by searchKernel
 	c, ok := o.Checkpoint()
@@ -133,7 +133,7 @@ func (t searchTrainer) chooseAt(last int) int {
 
 // searchKernel is the JSON by which checkpoints name a kernel.
 type searchKernel struct {
-	Spec         Spec `json:"spec"`
+	Spec         Spec `json:"spec"` // without a device
 	Measurements int  `json:"measurements"`
 }
 
@@ -149,6 +149,10 @@ func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Traine
 
 // FitProgress is Fit that tells w how far it is.
 func (t searchTrainer) FitProgress(ctx context.Context, d gp.Data, last *bayesopt.Trained, w *progress.Work) (*bayesopt.Trained, error) {
+	card, err := t.card()
+	if err != nil {
+		return nil, err
+	}
 	if last != nil {
 		var by searchKernel
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
@@ -156,18 +160,18 @@ func (t searchTrainer) FitProgress(ctx context.Context, d gp.Data, last *bayesop
 		}
 		by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
 		if d.Len() < t.chooseAt(by.Measurements) {
-			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), gp.FitOptions{Progress: w})
+			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), gp.FitOptions{Device: card, Progress: w})
 			if err != nil {
 				return nil, err
 			}
 			return &bayesopt.Trained{Model: m, Kernel: last.Kernel}, nil
 		}
 	}
-	best, err := t.train(ctx, d, w)
+	best, err := t.train(ctx, d, card, w)
 	if err != nil {
 		return nil, err
 	}
-	name, err := json.Marshal(searchKernel{best.spec, d.Len()})
+	name, err := json.Marshal(searchKernel{best.spec.anywhere(), d.Len()})
 	if err != nil {
 		return nil, err
 	}
@@ -190,5 +194,13 @@ func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*g
 	if err != nil {
 		return nil, err
 	}
-	return gp.NewModel(k, s)
+	card, err := t.card()
+	if err != nil {
+		return nil, err
+	}
+	m, err := gp.NewModel(k, s)
+	if err != nil {
+		return nil, err
+	}
+	return m.On(card), nil
 }

@@ -331,6 +331,7 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 	if other.fitted, err = gp.NewModel(k, m.fitted.State()); err != nil {
 		return nil, err
 	}
+	other.fitted = other.fitted.On(m.fitted.Card())
 	own, err := other.spec.ownData(other.of.places(), data)
 	if err != nil {
 		return nil, err
@@ -344,7 +345,7 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 func (t *Trainer) with(spec Spec) *Trainer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	other := &Trainer{spec: spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash, levels: t.levels, degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
+	other := &Trainer{spec: spec, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash, levels: t.levels, degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
 		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
 	for name, m := range t.matrices {
 		own := *m

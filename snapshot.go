@@ -50,6 +50,7 @@ func (s *Snapshot) WithAlternatives(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts.Device = s.posterior.Model().Card()
 	m, err := s.posterior.Model().WithAlternatives(ctx, own, opts)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (s *Snapshot) WithAlternatives(ctx context.Context) (*Snapshot, error) {
 	return &wide, err
 }
 
-// Chosen returns the Spec of the model with the choices filled in.
+// Chosen returns the Spec of the model with the choices filled in, without a device.
 func (s *Snapshot) Chosen() Spec { return s.chosen }
 
 // NoiseSD returns the standard deviation of the noise of one measurement.

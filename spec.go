@@ -50,6 +50,8 @@ type Spec struct {
 	Values    string `json:"values,omitempty"`    // what is measured: gaussian, student, count, share or yes-no, see gp.Values; empty: gaussian
 	Transform string `json:"transform,omitempty"` // under which gaussian or student values are modelled: none, log, log1p or sqrt, see gp.Transform; empty: none
 
+	Device string `json:"device,omitempty"` // auto: a graphics card where there is one; cpu: the processor alone; gpu: an error without a card; empty: auto. Results agree to rounding; model files and checkpoints do not hold it
+
 	Mean    *float64 `json:"mean,omitempty"`     // known mean, on the scale of the values; of counts a rate, of shares a probability; nil: unknown
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known standard deviation of the noise of one measurement, on the scale of the transform; nil: learned
 }
@@ -146,6 +148,8 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: only the family power has coefficients α", ErrSpec)
 	case s.Solver != "" && !slices.Contains(gp.SolverNames()[1:], s.Solver):
 		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.SolverNames()[1:], ", "))
+	case s.Device != "" && !slices.Contains(deviceNames, s.Device):
+		return fmt.Errorf("%w: no device is called %q; there are %s", ErrSpec, s.Device, strings.Join(deviceNames, ", "))
 	case s.Roles != "" && !slices.Contains(roleNames, s.Roles):
 		return fmt.Errorf("%w: roles are %s, not %q", ErrSpec, strings.Join(roleNames, " or "), s.Roles)
 	case s.Pairs < 0:
@@ -255,6 +259,7 @@ func (s Spec) refinedBy(complete Spec) bool {
 	open := complete
 	s.Custom, open.Custom = nil, nil // Family holds its name
 	s.Covariates, open.Covariates = nil, nil
+	s.Device, open.Device = "", ""
 	if s.Terms == nil {
 		open.Terms = nil
 	}

@@ -11,7 +11,6 @@ import (
 
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/internal/ranks"
 	"grfgp/kernel"
 	"grfgp/kernel/lowrank"
 	"grfgp/sparse"
@@ -33,6 +32,8 @@ type Trainer struct {
 	degree  func() degree        // degrees, computed when first used,
 	lone    func() []int         // and nodes without neighbours
 
+	open func() (*gp.Card, error) // opens the card of this machine, once
+
 	mu           sync.Mutex                    // guards the following fields
 	matrices     map[string]*matrix            // by Laplacian
 	lead         *kernel.Dense                 // leading eigenvectors, for layers,
@@ -53,28 +54,24 @@ type Trainer struct {
 	lastMade kernel.Kernel
 }
 
-// Together is how long fits go on: on several processes, and after an interruption. The
-// zero value is one process, and nothing is kept.
-type Together struct {
-	Ranks       *ranks.Group   // that fit the same models to the same data
-	Checkpoints gp.Checkpoints // of iterative fits; nil: none
-}
-
-// FitTogether makes the fits that follow be those of several processes, or keep
-// checkpoints. Models are the same to the bit.
-func (t *Trainer) FitTogether(how Together) { t.together = how }
-
 // NewTrainer returns a Trainer for models that spec describes. The graph should
 // be in locality order, see [graph.Graph.Ordered]. The error wraps ErrSpec if
-// spec is invalid.
+// spec is invalid, and ErrNoCard if it asks for a graphics card and there is none.
 func NewTrainer(g *graph.Graph, spec Spec) (*Trainer, error) {
+	return newTrainer(g, spec, openCard)
+}
+
+func newTrainer(g *graph.Graph, spec Spec, open func() (*gp.Card, error)) (*Trainer, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
 	}
 	if s := spec.Covariates; s != nil && s.Nodes != g.Len() {
 		return nil, fmt.Errorf("%w: covariates of %d nodes for a graph of %d; encode the columns of this graph's nodes", ErrSpec, s.Nodes, g.Len())
 	}
-	t := &Trainer{spec: spec.clone(), hash: g.Hash(), matrices: map[string]*matrix{}}
+	t := &Trainer{spec: spec.clone(), open: open, hash: g.Hash(), matrices: map[string]*matrix{}}
+	if err := t.openCard(); err != nil {
+		return nil, err
+	}
 	t.setMatrix(g)
 	t.levels = sync.OnceValue(g.Levels)
 	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
@@ -352,7 +349,7 @@ func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, erro
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	made := s.chosen()
-	s.Mean, s.NoiseSD, s.Solver, s.Custom, s.Covariates = nil, nil, "", nil, nil // not part of the kernel, or named by Family
+	s.Mean, s.NoiseSD, s.Solver, s.Custom, s.Covariates, s.Device = nil, nil, "", nil, nil, "" // not part of the kernel, or named by Family
 	if t.lastMade != nil && reflect.DeepEqual(t.last, s) {
 		return t.lastMade, nil
 	}

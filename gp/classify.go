@@ -130,6 +130,7 @@ type ClassifyOptions struct {
 	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but return no classifier, to compare kernels
 	State     *ClassState // take these parameters, and learn nothing; nil: learn
 	Seed      uint64      // of random numbers
+	Device    *Card       // Dirichlet, OneVsAll: as FitOptions.Device; nil: this processor alone
 
 	Progress *progress.Work // Dirichlet, OneVsAll: is told how far learning is; nil: nobody is
 

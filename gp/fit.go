@@ -76,6 +76,11 @@ type FitOptions struct {
 	// Checkpoints keep the state of an iterative fit from time to time; nil: nothing is kept.
 	Checkpoints Checkpoints
 
+	// Device is a graphics card that the fit, and posteriors of its model, compute on where
+	// the kernel and the number of measurements allow it; nil: this processor alone. Results agree to
+	// rounding. If the card fails, Card.Must decides between the processor and an error.
+	Device *Card
+
 	Progress *progress.Work // is told how far learning is; nil: nobody is
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
@@ -111,6 +116,7 @@ type Model struct {
 	solver  Solver
 	plain   bool // Iterative: no preconditioner
 	ranks   *ranks.Group
+	card    *Card // for posteriors; nil: none
 	values  Values
 	shape   Shape
 
@@ -234,7 +240,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	if opts.Epochs == 0 {
 		opts.Epochs = 50
 	}
-	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, plain: opts.Stochastic.Plain, ranks: opts.Ranks}
+	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, plain: opts.Stochastic.Plain, ranks: opts.Ranks, card: opts.Device}
 	if m.solver == Auto {
 		m.solver = Exact
 		if d.Len() > exactLimit { // Condition may be given as many

@@ -384,6 +384,12 @@ extern "C" __global__ void levels(double *dst, const double *level, i64 n, int k
 	}
 }
 
+// invert sets dst = 1/(a + b + c).
+extern "C" __global__ void invert(double *dst, const double *a, const double *b, double c, i64 n) {
+	i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;
+	if (i < n) dst[i] = 1 / (a[i] + b[i] + c);
+}
+
 // extrapolate sets now to now + factor·(now − before), and before to what now was.
 extern "C" __global__ void extrapolate(double *now, double *before, i64 n, double factor) {
 	i64 at = (i64)blockIdx.x * THREADS + threadIdx.x;

@@ -1,0 +1,167 @@
+package gp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"grfgp/internal/gpu"
+)
+
+// Card is a graphics card for one fit and what follows from it: they use it where their
+// kernel can be computed on it, and note what was computed where, and why. Nil is no card.
+// Its methods are safe for concurrent use.
+type Card struct {
+	Device *gpu.Device // computations ask Use, which knows whether it was lost
+	Must   bool        // a failure of the card ends the computation; else the processor goes on
+
+	mu       sync.Mutex // guards
+	notes    []string
+	failures []string // among the notes
+	used     bool
+	lost     *loss
+}
+
+// loss is whether a device was lost, for all Cards of it.
+type loss struct {
+	mu  sync.Mutex
+	err error
+}
+
+// NewCard returns the Card of a device, which may be nil.
+func NewCard(d *gpu.Device, must bool) *Card {
+	return &Card{Device: d, Must: must, lost: new(loss)}
+}
+
+// New returns a Card of the same device without notes, for another computation. A device
+// that is lost for one of them is lost for all.
+func (c *Card) New(must bool) *Card {
+	if c == nil {
+		return nil
+	}
+	return &Card{Device: c.Device, Must: must, lost: c.loss()}
+}
+
+func (c *Card) loss() *loss {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil {
+		c.lost = new(loss)
+	}
+	return c.lost
+}
+
+// Use returns the device to compute on; nil: compute on the processor.
+func (c *Card) Use() *gpu.Device {
+	if c == nil || c.Lost() != nil {
+		return nil
+	}
+	return c.Device
+}
+
+// Lost returns the failure after which the device is not used any more; nil: none.
+func (c *Card) Lost() error {
+	if c == nil {
+		return nil
+	}
+	l := c.loss()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Did notes that something was computed on the device, as in "learned".
+func (c *Card) Did(what string) {
+	if c == nil || c.Device == nil {
+		return
+	}
+	c.Note("%s on %s", what, c.Device.Name())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used = true
+}
+
+// Used reports whether something was computed on the device.
+func (c *Card) Used() bool {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used
+}
+
+// Note keeps a sentence for those who want to know what was computed where, and why.
+func (c *Card) Note(format string, args ...any) {
+	if c == nil {
+		return
+	}
+	note := fmt.Sprintf(format, args...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	addNote(&c.notes, note)
+}
+
+func addNote(to *[]string, note string) {
+	if !slices.Contains(*to, note) {
+		*to = append(*to, note)
+	}
+}
+
+// Notes returns the sentences, each once, in the order in which they came.
+func (c *Card) Notes() []string {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.notes)
+}
+
+// Failures returns those of the notes that tell of failures of the device.
+func (c *Card) Failures() []string {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.failures)
+}
+
+// Failed says how a computation goes on after an error of the device: on the processor if
+// it returns nil, which it has noted then; not at all if it returns an error. A device that has failed is not
+// used again; one whose memory was too small is, for smaller tasks.
+func (c *Card) Failed(err error) error {
+	lost := errors.Is(err, gpu.ErrLost)
+	if c == nil || !lost && !errors.Is(err, gpu.ErrMemory) {
+		return err
+	}
+	if lost {
+		l := c.loss()
+		l.mu.Lock()
+		if l.err == nil {
+			l.err = err
+		}
+		l.mu.Unlock()
+	}
+	if c.Must {
+		return err
+	}
+	note := fmt.Sprintf("%v; went on with the processor", err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	addNote(&c.notes, note)
+	addNote(&c.failures, note)
+	return nil
+}
+
+// On returns the model with a card for its posteriors; nil: they use the processor alone.
+func (m *Model) On(c *Card) *Model {
+	other := *m
+	other.card = c
+	return &other
+}
+
+// Card returns the card of the fit, or that of On; nil: none.
+func (m *Model) Card() *Card { return m.card }

@@ -1,0 +1,6 @@
+//go:build !gpu || !linux
+
+package gpu
+
+// Built reports whether the program was built to use graphics cards.
+const Built = false
