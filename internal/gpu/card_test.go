@@ -224,3 +224,12 @@ func BenchmarkCardOpen(b *testing.B) {
 		})
 	}
 }
+
+// TestCardTwins compares the results of all operations with those of the twins, bit by bit.
+func TestCardTwins(t *testing.T) {
+	onCard(t, func(t *testing.T, c *cuda) {
+		if err := same(operations(t, newDevice(check(t, c), "")), operations(t, Simulate(Simulated{}))); err != nil {
+			t.Error(err)
+		}
+	})
+}
