@@ -123,12 +123,16 @@ func TestCardLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	at, err := c.alloc(8)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := c.launch("extrapolate", 1, 256, pack(pointer(1<<20), pointer(1<<20), int64(256), 1.0)); err != nil {
 		t.Fatal(err)
 	}
 	number := 1.0
 	for range 2 {
-		if err := c.download(unsafe.Pointer(&number), 1<<20, 8); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "CUDA_ERROR_ILLEGAL_ADDRESS") {
+		if err := c.download(unsafe.Pointer(&number), at, 8); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "CUDA_ERROR_ILLEGAL_ADDRESS") {
 			t.Errorf("after a wild write: %v", err)
 		}
 	}
@@ -232,4 +236,46 @@ func TestCardTwins(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// BenchmarkCardForms runs the kernels that take most of the time in both of their forms: a product
+// with a matrix of 20 entries a row, and a step of conjugate gradients. Bytes are those of the
+// matrix and of the blocks, each counted once.
+func BenchmarkCardForms(b *testing.B) {
+	const n, each, k = 1 << 20, 20, 16
+	random := rand.New(rand.NewPCG(7, 8))
+	ptr, col, val := make([]int, n+1), make([]uint32, n*each), make([]float64, n*each)
+	for i := range col {
+		col[i], val[i] = uint32(min(n-1, max(0, i/each+random.IntN(4000)-2000))), random.NormFloat64()
+	}
+	for i := range ptr {
+		ptr[i] = i * each
+	}
+	for _, form := range []struct {
+		name      string
+		compilers []string
+	}{{"PTX", nil}, {"compiled", compilerLibraries}} {
+		d := newDevice(openCard(b, form.compilers), "")
+		m, noise := d.Matrix(n, n, ptr, col, val), d.Zeros(n, 1)
+		x, y, e, r := d.Zeros(n, k), d.Zeros(n, k), d.Zeros(n, k), d.Zeros(n, k)
+		rr, rz, alpha := make([]float64, k), make([]float64, k), make([]float64, k)
+		for name, do := range map[string]func() int64{
+			"product": func() int64 { m.Mul(y, x, 1); return n*each*12 + 2*8*n*k },
+			"step":    func() int64 { Step(rr, rz, e, r, x, y, noise, nil, alpha); return 6 * 8 * n * k },
+		} {
+			b.Run(form.name+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					b.SetBytes(do())
+				}
+				if err := d.Err(); err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+		m.Free()
+		for _, block := range []*Block{noise, x, y, e, r} {
+			block.Free()
+		}
+		d.Trim()
+	}
 }

@@ -22,7 +22,7 @@ type ring struct {
 // Copies of at most a small slot are queued at once, behind up to so many others.
 var (
 	smallRing = ring{slots: 32, bytes: 64 << 10}
-	largeRing = ring{slots: 4, bytes: 8 << 20}
+	largeRing = ring{slots: 2, bytes: 16 << 20}
 )
 
 // copyBlock is how many bytes a goroutine copies at a time: less is not worth sharing.

@@ -29,7 +29,7 @@ type fake struct {
 }
 
 // compileFake returns the driver in testdata; without a C compiler the test is skipped.
-func compileFake(t *testing.T) *fake {
+func compileFake(t testing.TB) *fake {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
@@ -52,7 +52,7 @@ func compileFake(t *testing.T) *fake {
 }
 
 // open opens the card that is none, and checks at the end that all of it was given back.
-func (f *fake) open(t *testing.T) *cuda {
+func (f *fake) open(t testing.TB) *cuda {
 	t.Helper()
 	c, note, err := openCUDA([]string{f.path}, nil)
 	if err != nil {
@@ -161,7 +161,7 @@ func TestCUDAStatuses(t *testing.T) {
 }
 
 // copySizes are around the sizes of slots, and of many slots.
-var copySizes = []int{0, 1, 3, 8, 511, 64<<10 - 1, 64 << 10, 64<<10 + 1, 1<<20 + 7, 8 << 20, 8<<20 + 1, 33<<20 + 5, 64 << 20}
+var copySizes = []int{0, 1, 3, 8, 511, 64<<10 - 1, 64 << 10, 64<<10 + 1, 1<<20 + 7, 16 << 20, 16<<20 + 1, 51<<20 + 5, 64 << 20}
 
 // testCopies copies random bytes to and from a card, where the source changes at once.
 func testCopies(t *testing.T, d driver, sizes []int) {
@@ -358,5 +358,17 @@ func TestCUDALost(t *testing.T) {
 	}
 	if err := c.wait(); !errors.Is(err, ErrLost) {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// BenchmarkCUDALaunch is what a launch costs before the driver sees it.
+func BenchmarkCUDALaunch(b *testing.B) {
+	c := compileFake(b).open(b)
+	args := pack(pointer(1), pointer(2), pointer(3), int64(4))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := c.launch("pick", 1, 1, args); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
