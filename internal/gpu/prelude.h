@@ -28,6 +28,9 @@ struct __attribute__((aligned(16))) double2 {
 __device__ __forceinline__ double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
 __device__ __forceinline__ double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
 
+// The upper half of a product.
+__device__ __forceinline__ unsigned long long __umul64hi(unsigned long long x, unsigned long long y) { return __nvvm_mulhi_ull(x, y); }
+
 // The value of another thread of the warp.
 #define SHUFFLE(name, builtin)                                                              \
 	__device__ __forceinline__ double name(unsigned int mask, double v, int lane) {          \
