@@ -251,7 +251,7 @@ func (l *likelihood) estimateOnCard(ctx context.Context, theta []float64, plain 
 		y, alpha := device.Upload(1, l.data.Y), device.Zeros(l.data.Len(), 1)
 		defer y.Free()
 		defer alpha.Free()
-		if err := s.solve(ctx, alpha, y, forMeans); err != nil {
+		if err := s.solve(ctx, alpha, y, true, forMeans); err != nil {
 			return err
 		}
 		sum := []float64{0}

@@ -53,8 +53,8 @@ func (s *cardSystem) system() solve.DeviceSystem {
 	return solve.DeviceSystem{Device: s.device, Apply: s.rows.Apply, Noise: s.onNoise, Precond: s.precond}
 }
 
-// solve sets x to the solution for b, from the starting guess in it.
-func (s *cardSystem) solve(ctx context.Context, x, b *gpu.Block, a accuracy) (err error) {
+// solve sets x to the solution for b, from the starting guess in it, which cold says to be zero.
+func (s *cardSystem) solve(ctx context.Context, x, b *gpu.Block, cold bool, a accuracy) (err error) {
 	if s.onNoise == nil {
 		s.onNoise = s.device.Upload(1, s.noise)
 		if !s.plain {
@@ -69,7 +69,7 @@ func (s *cardSystem) solve(ctx context.Context, x, b *gpu.Block, a accuracy) (er
 		norms[j] = math.Sqrt(v)
 	}
 	tols := a.of(b.Rows(), slices.Min(s.noise), norms)
-	_, err = s.system().CG(ctx, x, b, false, solve.Options{ColumnTol: tols, MaxIter: solveMost})
+	_, err = s.system().CG(ctx, x, b, cold, solve.Options{ColumnTol: tols, MaxIter: solveMost})
 	return err
 }
 
@@ -125,7 +125,7 @@ func (p *Posterior) solveOnCard(ctx context.Context, dst, b *mat.Dense, a accura
 		for lo := 0; lo < columns; lo += most {
 			hi := min(columns, lo+most)
 			side, x := uploadColumns(s.device, b, lo, hi), uploadColumns(s.device, dst, lo, hi)
-			err := s.solve(ctx, x, side, a)
+			err := s.solve(ctx, x, side, false, a)
 			side.Free()
 			if err == nil && s.device.Failure() == nil { // dst is as it was after a failure
 				downloadColumns(dst, x, lo)
@@ -261,7 +261,7 @@ func (p *Posterior) weightsOnCard(ctx context.Context, s *cardSystem, w *kernel.
 	rest.Normals(seed, noiseStream, first, 0)
 	rest.Observe(y, g, sd)
 	if p.factored() == nil && p.measured == nil {
-		return u, s.solve(ctx, u, rest, forSamples)
+		return u, s.solve(ctx, u, rest, true, forSamples)
 	}
 	b, x := mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
 	rest.Get(b.RawMatrix().Data)
