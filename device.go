@@ -85,6 +85,9 @@ func (t *Trainer) openCard() error {
 func (t *Trainer) card() (*gp.Card, error) {
 	must, alone := t.spec.Device == "gpu", t.together.Ranks.Alone()
 	processor := func(format string, args ...any) (*gp.Card, error) {
+		if !gpu.Built {
+			return nil, nil
+		}
 		c := gp.NewCard(nil, false)
 		c.Note("computed on the processor"+format, args...)
 		return c, nil
@@ -94,16 +97,12 @@ func (t *Trainer) card() (*gp.Card, error) {
 		return processor("; a graphics card was ruled out")
 	case must && !alone:
 		return nil, fmt.Errorf("%w: a graphics card and several processes cannot be combined yet; use one process, or the processor", ErrSpec)
-	case !alone && gpu.Built:
-		return processor(": several processes use no graphics card")
 	case !alone:
-		return nil, nil
+		return processor(": several processes use no graphics card")
 	}
 	first, err := t.open()
 	if err == nil {
 		err = first.Lost()
-	} else if !must && !gpu.Built {
-		return nil, nil
 	}
 	switch {
 	case err == nil:
