@@ -295,3 +295,28 @@ func TestCardGoesWithModels(t *testing.T) {
 		}
 	}
 }
+
+// The choice names the card if it has computed something, and says so if it has not.
+func TestChoiceNamesCard(t *testing.T) {
+	g, d := onRing(t)
+	device := gpu.Simulate(gpu.Simulated{})
+	defer device.Close()
+	w, err := newTrainer(g, onDevice.on("gpu"), func() (*gp.Card, error) { return gp.NewCard(device, false), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := w.Fit(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Choice(); c.Device != "" || !slices.ContainsFunc(c.Why, func(s string) bool { return strings.Contains(s, "card") }) {
+		t.Errorf("of a small, dense kernel: device %q, reasons %q", c.Device, c.Why)
+	}
+	m.fitted.Card().Did("predicted")
+	if c := m.Choice(); c.Device != device.Name() || c.Why[len(c.Why)-1] != "predicted on "+device.Name() {
+		t.Errorf("after it was used: device %q, reasons %q", c.Device, c.Why)
+	}
+	if err := m.fitted.Card().Failed(gpu.ErrMemory); !errors.Is(err, ErrCardMemory) {
+		t.Errorf("a failure of the card that was asked for: %v", err)
+	}
+}
