@@ -236,19 +236,25 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 // everybody what limits the trust in it. What was printed before is left out.
 func (a *app) tellReasons(why, cautions []string) {
 	for _, sentence := range why {
-		if a.told[sentence] {
+		if !a.untold(sentence) {
 			continue
 		}
-		if a.told == nil {
-			a.told = map[string]bool{}
-		}
-		a.told[sentence] = true
 		if slices.Contains(cautions, sentence) {
 			a.talk.Say("  note: %s", sentence)
 		} else {
 			a.talk.Detail("  %s", sentence)
 		}
 	}
+}
+
+// untold reports whether a reason was not printed before; now it is.
+func (a *app) untold(sentence string) bool {
+	if a.told == nil {
+		a.told = map[string]bool{}
+	}
+	first := !a.told[sentence]
+	a.told[sentence] = true
+	return first
 }
 
 func openModel(path string) (*os.File, error) {
@@ -281,6 +287,7 @@ func (a *app) loadModel(ctx context.Context, path, device string, net *graphio.N
 	}
 	c := m.Choice()
 	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), m.Data().Len())
+	a.tellReasons(c.Why, nil) // cautions were told when it was fitted
 	return m, k, nil
 }
 
