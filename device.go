@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"grfgp/gp"
 	"grfgp/internal/gpu"
@@ -27,6 +28,32 @@ func (s Spec) anywhere() Spec {
 	return s
 }
 
+// CardFacts describes a graphics card.
+type CardFacts struct {
+	Name        string // as in "NVIDIA H200"
+	Driver      string // and form of what runs on the card, in words
+	Bytes, Free int64  // of its memory
+}
+
+// Card opens the graphics card that models of this process use, and describes it. The error
+// wraps ErrNoCard if there is none that can be used, and ErrCardLost if it has failed since.
+func Card() (CardFacts, error) {
+	c, err := openCard()
+	if err != nil {
+		return CardFacts{}, err
+	}
+	if err := c.Lost(); err != nil {
+		return CardFacts{}, err
+	}
+	free, total, err := c.Device.Memory()
+	return CardFacts{c.Device.Name(), c.Device.Note(), total, free}, err
+}
+
+// CardLost returns the failure after which this process uses its graphics card no more; nil: none.
+func CardLost() error { return openedCard.Load().Lost() }
+
+var openedCard atomic.Pointer[gp.Card] // by openCard
+
 // openCard opens the card of this machine when it is first called. All Trainers of the
 // process share it, and whether it was lost.
 var openCard = sync.OnceValues(func() (*gp.Card, error) {
@@ -34,7 +61,9 @@ var openCard = sync.OnceValues(func() (*gp.Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gp.NewCard(d, false), nil
+	c := gp.NewCard(d, false)
+	openedCard.Store(c)
+	return c, nil
 })
 
 // openCard begins to open the card that the Spec asks for or allows. If it asks for one, the
@@ -56,25 +85,24 @@ func (t *Trainer) openCard() error {
 func (t *Trainer) card() (*gp.Card, error) {
 	must, alone := t.spec.Device == "gpu", t.together.Ranks.Alone()
 	processor := func(format string, args ...any) (*gp.Card, error) {
+		if !gpu.Built {
+			return nil, nil
+		}
 		c := gp.NewCard(nil, false)
 		c.Note("computed on the processor"+format, args...)
 		return c, nil
 	}
 	switch {
 	case t.spec.Device == "cpu":
-		return processor(", as requested")
+		return processor("; a graphics card was ruled out")
 	case must && !alone:
 		return nil, fmt.Errorf("%w: a graphics card and several processes cannot be combined yet; use one process, or the processor", ErrSpec)
-	case !alone && gpu.Built:
-		return processor(": several processes use no graphics card")
 	case !alone:
-		return nil, nil
+		return processor(": several processes use no graphics card")
 	}
 	first, err := t.open()
 	if err == nil {
 		err = first.Lost()
-	} else if !must && !gpu.Built {
-		return nil, nil
 	}
 	switch {
 	case err == nil:

@@ -96,8 +96,8 @@ func TestProcessorOpensNoCard(t *testing.T) {
 	if opened.Load() > 0 {
 		t.Error("the card was opened")
 	}
-	if c := m.Choice(); !slices.ContainsFunc(c.Why, func(s string) bool { return strings.Contains(s, "processor") }) {
-		t.Errorf("the reasons do not name the processor: %q", c.Why)
+	if c := m.Choice(); slices.ContainsFunc(c.Why, func(s string) bool { return strings.Contains(s, "processor") }) != gpu.Built {
+		t.Errorf("where cards can be used, %v, reasons name the processor: %q", gpu.Built, c.Why)
 	}
 }
 
@@ -125,8 +125,8 @@ func TestCardLostBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := m.Choice(); !slices.ContainsFunc(c.Why, func(s string) bool { return strings.Contains(s, lost.Error()) }) {
-		t.Errorf("the reasons do not say that the card is lost: %q", c.Why)
+	if c := m.Choice(); slices.ContainsFunc(c.Why, func(s string) bool { return strings.Contains(s, lost.Error()) }) != gpu.Built {
+		t.Errorf("where cards can be used, %v, reasons say that the card is lost: %q", gpu.Built, c.Why)
 	}
 	if _, err := must.Fit(t.Context(), d); !errors.Is(err, ErrCardLost) {
 		t.Errorf("gpu: %v", err)
@@ -213,7 +213,7 @@ func TestFilesKnowNoDevice(t *testing.T) {
 		}
 	}
 	m, err := Load(t.Context(), strings.NewReader(files[""]), g, Spec{Device: "cpu"})
-	if err != nil || m.Spec().Device != "cpu" || m.fitted.Card() == nil {
+	if err != nil || m.Spec().Device != "cpu" || m.fitted.Card().Use() != nil {
 		t.Errorf("loaded for the processor: %v", err)
 	}
 	if _, err := gpu.Open(); err == nil {
@@ -293,5 +293,30 @@ func TestCardGoesWithModels(t *testing.T) {
 		if !errors.Is(m.fitted.Card().Lost(), gpu.ErrLost) || m.posterior.Model().Card() != m.fitted.Card() {
 			t.Errorf("a model %s has another card", name)
 		}
+	}
+}
+
+// The choice names the card if it has computed something, and says so if it has not.
+func TestChoiceNamesCard(t *testing.T) {
+	g, d := onRing(t)
+	device := gpu.Simulate(gpu.Simulated{})
+	defer device.Close()
+	w, err := newTrainer(g, onDevice.on("gpu"), func() (*gp.Card, error) { return gp.NewCard(device, false), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := w.Fit(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Choice(); c.Device != "" || !slices.ContainsFunc(c.Why, func(s string) bool { return strings.Contains(s, "card") }) {
+		t.Errorf("of a small, dense kernel: device %q, reasons %q", c.Device, c.Why)
+	}
+	m.fitted.Card().Did("predicted")
+	if c := m.Choice(); c.Device != device.Name() || c.Why[len(c.Why)-1] != "predicted on "+device.Name() {
+		t.Errorf("after it was used: device %q, reasons %q", c.Device, c.Why)
+	}
+	if err := m.fitted.Card().Failed(gpu.ErrMemory); !errors.Is(err, ErrCardMemory) {
+		t.Errorf("a failure of the card that was asked for: %v", err)
 	}
 }

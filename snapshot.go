@@ -30,6 +30,18 @@ func (o *Optimizer) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return s, nil
 }
 
+// Computed returns the graphics card that computed some of what the model of all measurements
+// told so far needs, or "", and where things were computed and why, if there is a choice. The cautions are
+// those of the reasons that tell of a failure.
+func (o *Optimizer) Computed(ctx context.Context) (device string, why, cautions []string, err error) {
+	p, err := o.Update(ctx)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	device = told(p.Model().Card(), &why, &cautions)
+	return device, why, cautions, nil
+}
+
 // snapshotAlternatives is the most measurements from which a Snapshot finds the
 // uncertainty of hyperparameters. Studies do so after every measurement, and what that adds to
 // variances falls like one over the number of measurements.

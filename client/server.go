@@ -28,6 +28,8 @@ type Options struct {
 	Token string
 	// Transport sends requests; nil: http.DefaultTransport.
 	Transport http.RoundTripper
+	// Device is where Verify computes suggestions again, as in grfgp.Spec; empty: on the processor.
+	Device string
 	// Progress reports long work; zero: to nobody.
 	Progress Progress
 }

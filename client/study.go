@@ -298,7 +298,7 @@ func (s *remoteStudy) Verify(ctx context.Context, suggestions bool, progress fun
 	if err != nil {
 		return study.Verification{}, err
 	}
-	checks := study.ChecksOn(net.Graph, net.Nodes, suggestions)
+	checks := study.ChecksOn(net.Graph, net.Nodes, suggestions, s.opts.Device)
 	checks.Progress = func(done int64) {
 		if progress != nil {
 			progress(done, 0)

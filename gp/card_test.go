@@ -136,3 +136,15 @@ func TestModelsHaveCard(t *testing.T) {
 		t.Error("On has changed its model")
 	}
 }
+
+func TestCardDid(t *testing.T) {
+	device := gpu.Simulate(gpu.Simulated{})
+	defer device.Close()
+	c := NewCard(device, false)
+	if c.Did("learned"); !c.Used() || !slices.Equal(c.Notes(), []string{"learned on " + device.Name()}) || c.New(false).Used() {
+		t.Errorf("notes %q, used: %v", c.Notes(), c.Used())
+	}
+	if c = NewCard(nil, false); c.Used() || len(c.Notes()) > 0 {
+		t.Error("a card without a device was used")
+	}
+}

@@ -204,6 +204,9 @@ func (r *Classes) model(p *classPage) {
 	add("classifier", "%v", r.Method)
 	add("kernel", "%s", KernelName(c.Family, c.Terms))
 	add("representation", "%s", c.Method)
+	if c.Device != "" {
+		add("computed on", "%s", c.Device)
+	}
 	add("scales", "%s", c.Scales)
 	for k, name := range c.Fit.Names {
 		add(name, "%s", short(c.Fit.Theta[k]))

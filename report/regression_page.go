@@ -228,6 +228,9 @@ func (p *regressionPage) model() {
 	}
 	add("kernel", "%s", KernelName(c.Family, c.Terms))
 	add("representation", "%s", c.Method)
+	if c.Device != "" {
+		add("computed on", "%s", c.Device)
+	}
 	if c.Hops > 0 {
 		add("longest walk", "%d hops", c.Hops)
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -12,7 +13,7 @@ func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine,
 	if s.opts.NewEngine != nil {
 		return s.opts.NewEngine(net.Network, settings)
 	}
-	e, err := net.engine(settings)
+	e, err := net.engine(cmp.Or(s.opts.Device, "cpu"), settings)
 	if err != nil {
 		return nil, err
 	}
@@ -25,8 +26,8 @@ func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine,
 }
 
 // engine returns an engine that shares random walks and other costly parts of the
-// model with all engines of the same Spec and covariates on the graph.
-func (n *network) engine(settings study.Settings) (*study.ModelEngine, error) {
+// model with all engines of the same Spec and covariates on the graph. The server has one device.
+func (n *network) engine(device string, settings study.Settings) (*study.ModelEngine, error) {
 	spec, err := json.Marshal([]any{settings.Spec, settings.Covariates, settings.Labels})
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (n *network) engine(settings study.Settings) (*study.ModelEngine, error) {
 	defer n.making.Unlock()
 	first := n.engines[string(spec)]
 	if first == nil {
-		if first, err = study.NewModelEngine(n.Graph, n.Nodes, settings); err != nil {
+		if first, err = study.NewModelEngineOn(device, n.Graph, n.Nodes, settings); err != nil {
 			return nil, err
 		}
 		if n.engines == nil {

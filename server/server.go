@@ -86,6 +86,9 @@ type Options struct {
 	// that would take more wait for others, or are not fitted. 0: 80 % of the memory that
 	// is free when the server is made; negative: no limit.
 	Memory int64
+	// Device is where models are computed, as in grfgp.Spec; empty: on the processor, so that
+	// suggestions are the same on every machine.
+	Device string
 	// Basemap are tiles that the page shows under graphs with latitudes and longitudes; nil: none.
 	Basemap *pmtiles.Archive
 	// ReadOnly makes the server refuse every request that would change something.

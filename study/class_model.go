@@ -276,7 +276,11 @@ func (s *classSnapshot) Effects(context.Context) (*grfgp.Effects, error) { retur
 func (s *classSnapshot) NoiseSD() float64 { return 0 }
 
 // Chosen implements Snapshot.
-func (s *classSnapshot) Chosen() grfgp.Spec { return s.classifier.Spec() }
+func (s *classSnapshot) Chosen() grfgp.Spec {
+	spec := s.classifier.Spec()
+	spec.Device = "" // as that of a grfgp.Snapshot
+	return spec
+}
 
 // predictClasses returns the probabilities of all nodes.
 func predictClasses(ctx context.Context, f *fit, s ClassSnapshot, nodes []int) (*Predictions, error) {

@@ -255,7 +255,7 @@ func TestClassRestarts(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
 		}
 	}
-	checks := study.ChecksOn(f.graph, nil, true)
+	checks := study.ChecksOn(f.graph, nil, true, "")
 	v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), checks)
 	if err != nil || v.Suggestions != 9 {
 		t.Errorf("%+v, %v", v, err)

@@ -39,12 +39,21 @@ type ModelEngine struct {
 // NewModelEngine returns the engine of a study on a graph. The settings are those of the
 // study, as Study.Settings or Settings.Complete return them. The node table, which may
 // be nil, provides the covariates, and the costs, allowed nodes and groups that the
-// settings do not give.
+// settings do not give. The engine computes on the processor: suggestions are the same on
+// every machine.
 func NewModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
+	return NewModelEngineOn("cpu", g, nodes, s)
+}
+
+// NewModelEngineOn is NewModelEngine on a device, as in grfgp.Spec. Suggestions that were computed on a
+// graphics card can be computed again on such a card only: others differ in rounding. The error wraps
+// grfgp.ErrNoCard if there is no such device.
+func NewModelEngineOn(device string, g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
 	spec, err := s.modelSpec(nodes, g.Len())
 	if err != nil {
 		return nil, err
 	}
+	spec.Device = device
 	return newModelEngine(g, nodes, s, spec, func(e *ModelEngine) (err error) {
 		if s.Labels {
 			e.classes, err = newClassModel(g, spec)
@@ -60,7 +69,7 @@ func NewModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*Mode
 // depend on measurements.
 func (e *ModelEngine) Sibling(nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
 	if !s.sameModel(e.settings) {
-		return NewModelEngine(e.graph, nodes, s)
+		return NewModelEngineOn(e.spec.Device, e.graph, nodes, s)
 	}
 	e.mu.Lock()
 	optimizer := e.optimizer
@@ -284,7 +293,7 @@ func (e *ModelEngine) ask(ctx context.Context, r bayesopt.Request, measurements 
 func (e *ModelEngine) draw(ctx context.Context, r bayesopt.Request, measurements []Measurement) (a bayesopt.Answer, err error) {
 	opts := e.opts
 	opts.Policy = bayesopt.Random{}
-	o, err := grfgp.NewOptimizer(e.graph, grfgp.Spec{Seed: e.spec.Seed}, opts)
+	o, err := grfgp.NewOptimizer(e.graph, grfgp.Spec{Seed: e.spec.Seed, Device: e.spec.Device}, opts)
 	if err != nil {
 		return a, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

@@ -135,6 +135,8 @@ func (s Settings) check() error {
 		return bad("budget %v; give a finite number ≥ 0", *s.Budget)
 	case s.Lease <= 0:
 		return bad("lease %v; give a duration > 0", time.Duration(s.Lease))
+	case s.Spec.Device != "":
+		return bad("the device %q, but where a model is computed is up to the machine, not to the study; leave it out", s.Spec.Device)
 	case s.Spec.Times != nil:
 		return bad("periods in time, but a search is over nodes: it suggests where to measure now, and takes all results of a study for the same quantity; leave out the times, and create a study for each period")
 	case s.Exposures != s.exposed() && s.Shares():

@@ -27,7 +27,7 @@ func TestModelled(t *testing.T) {
 
 // What is measured is checked when it is told, before it becomes an event.
 func TestValuesOfAStudy(t *testing.T) {
-	for _, spec := range []grfgp.Spec{{Times: []float64{1, 2}}, {Values: "odd"}, {Values: "count", Transform: "log"}} {
+	for _, spec := range []grfgp.Spec{{Times: []float64{1, 2}}, {Device: "cpu"}, {Values: "odd"}, {Values: "count", Transform: "log"}} {
 		if _, err := (study.Settings{Name: "a", Graph: "g", Spec: spec}).Complete(); !errors.Is(err, study.ErrInvalid) {
 			t.Errorf("%+v: %v", spec, err)
 		}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -30,11 +31,12 @@ type Checks struct {
 }
 
 // ChecksOn returns the checks of a study on a graph with its node table, which may be nil: of
-// its nodes, and of its suggestions if suggestions is set.
-func ChecksOn(g *graph.Graph, table *graphio.NodeTable, suggestions bool) Checks {
+// its nodes, and of its suggestions if suggestions is set. These are computed on a device, as in
+// grfgp.Spec; empty: the processor.
+func ChecksOn(g *graph.Graph, table *graphio.NodeTable, suggestions bool, device string) Checks {
 	c := Checks{IDs: g.IDs()}
 	if suggestions {
-		c.Engine = func(s Settings) (Engine, error) { return NewModelEngine(g, table, s) }
+		c.Engine = func(s Settings) (Engine, error) { return NewModelEngineOn(cmp.Or(device, "cpu"), g, table, s) }
 	}
 	return c
 }

@@ -71,7 +71,7 @@ func (s *storedStudy) Change(ctx context.Context, patch []byte, note, by string)
 		if err := to.CheckOn(net.Graph, net.Nodes); err != nil {
 			return was, err
 		}
-		e, err := study.NewModelEngine(net.Graph, net.Nodes, to)
+		e, err := study.NewModelEngineOn(s.of.device(), net.Graph, net.Nodes, to)
 		if err != nil {
 			return was, err
 		}

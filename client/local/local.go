@@ -9,6 +9,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Options struct {
 	Wait time.Duration
 	// Memory is how many bytes a model may take beside the graph, by estimate; 0: no limit.
 	Memory int64
+	// Device is where models are computed, as in grfgp.Spec; empty: on the processor.
+	Device string
 	// Progress reports long work; zero: to nobody.
 	Progress client.Progress
 	// Migrated is that of store.Options.
@@ -45,6 +48,9 @@ func Open(ctx context.Context, place string, opts Options) (*Studies, error) {
 	}
 	return l, l.need(ctx, true)
 }
+
+// device is where models are computed.
+func (l *Studies) device() string { return cmp.Or(l.opts.Device, "cpu") }
 
 // Studies implements client.Studies on a store that this process owns.
 type Studies struct {
@@ -245,7 +251,7 @@ func (s *storedStudy) newEngine(ctx context.Context) (*study.ModelEngine, error)
 	if err != nil {
 		return nil, err
 	}
-	return study.NewModelEngine(net.Graph, net.Nodes, s.Settings())
+	return study.NewModelEngineOn(s.of.device(), net.Graph, net.Nodes, s.Settings())
 }
 
 func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err error) {
@@ -284,7 +290,7 @@ func (s *storedStudy) Verify(ctx context.Context, suggestions bool, progress fun
 	if err != nil {
 		return study.Verification{}, err
 	}
-	checks, total := study.ChecksOn(net.Graph, net.Nodes, suggestions), s.Seq()
+	checks, total := study.ChecksOn(net.Graph, net.Nodes, suggestions, s.of.device()), s.Seq()
 	checks.Progress = func(done int64) {
 		if progress != nil {
 			progress(done, total)

@@ -39,8 +39,9 @@ func checkVerb(a *app) *cobra.Command {
 		Short: "Check your files before a run",
 		Long: `Check reads the files as all commands do and reports the result: the role of each
 column and why, what became of each line, the size and components of the graph,
-components without a measurement, and the time and memory that predict and validate
-would take (without measurements: random-walk features). It fits no model. With --ranks it prints how that many processes would share the features: nodes,
+components without a measurement, the time and memory that predict and validate
+would take (without measurements: random-walk features), and the graphics card, if
+there is one. It fits no model. With --ranks it prints how that many processes would share the features: nodes,
 memory, nodes of others that each needs (its rim), and bytes that it exchanges in a product of
 the kernel matrix and a vector.
 
@@ -77,6 +78,7 @@ type checkAnswer struct {
 	Features     *costFacts               `json:"features,omitempty"` // without measurements, and with --ranks
 	Runs         []runCost                `json:"runs,omitempty"`     // with measurements
 	Ranks        *partition.Plan          `json:"ranks,omitempty"`
+	Device       deviceFacts              `json:"device"`
 }
 
 // costFacts are the cost of features with default settings.
@@ -117,7 +119,7 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 	if err := f.pointsOf(a, f.measurements); err != nil {
 		return err
 	}
-	answer := checkAnswer{Version: 2}
+	answer := checkAnswer{Version: 2, Device: newDeviceFacts()}
 	measured := 0
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
 		if f.measurements == "" {
@@ -234,6 +236,7 @@ func (a *app) printCheck(r *checkAnswer) error {
 	default:
 		line("features", "about %s and %s for an error of %.2g (%d walkers, hops 0 to %d)", size(c.Bytes), roughly(c.Seconds), c.Error, c.Walkers, c.Hops)
 	}
+	line("device", "%s", r.Device.words())
 	if r.Ranks != nil {
 		printRanks(&text, r.Ranks)
 	}

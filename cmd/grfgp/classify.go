@@ -55,6 +55,7 @@ are calibrated by leave-one-out predictions of the labels.`,
 	f.input.flags(cmd)
 	f.labelFlags.flags(cmd)
 	f.kernelFlags(cmd)
+	f.device.flag(cmd)
 	f.resultFlags.flags(cmd, "classes", "CSV on standard output")
 	return cmd
 }
@@ -86,7 +87,9 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	answer := &classifyAnswer{Version: 1, Classifier: f.classMethod(), Classes: classes.Classes, Choice: c.Choice(), Known: d.known, known: known}
+	choice := c.Choice()
+	a.tellReasons(choice.Why, choice.Cautions) // of probabilities
+	answer := &classifyAnswer{Version: 1, Classifier: f.classMethod(), Classes: classes.Classes, Choice: choice, Known: d.known, known: known}
 	for _, i := range d.net.Graph.InputOrder() {
 		answer.Nodes = append(answer.Nodes, classRow{classes.Nodes[i], nodeInfo{}, i})
 	}

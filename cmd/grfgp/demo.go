@@ -20,6 +20,7 @@ import (
 
 func demoVerb(a *app) *cobra.Command {
 	var dir string
+	var device deviceFlag
 	cmd := &cobra.Command{
 		Use:   "demo [-o FOLDER]",
 		Short: "Try grfgp on a made-up city, and get files to practise with",
@@ -32,15 +33,17 @@ city, cases of a disease in the areas of a country, and papers that cite each
 other. Another --seed gives other data.`,
 		Example: `  grfgp demo
   grfgp demo --seed 7 -o another-city`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), dir) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), dir, device.name(a)) },
 	}
 	cmd.Flags().StringVarP(&dir, "dir", "o", "grfgp-demo", "`folder` for the files and the report")
+	device.flag(cmd)
 	return cmd
 }
 
-func (a *app) demo(ctx context.Context, dir string) error {
+func (a *app) demo(ctx context.Context, dir, device string) error {
 	s := a.talk.Stage("generating data")
 	r := newDemo(a.seed)
+	r.Spec.Device = device
 	files := demoFiles(a.seed)
 	if err := leaveFiles(dir, files); err != nil {
 		return err

@@ -23,7 +23,7 @@ const (
 	exitConflict    = 6 // with the events of a study
 	exitUnreachable = 7 // no answer from the server or the database, or access denied
 	exitNothing     = 8 // no node left to suggest
-	exitTooLarge    = 9 // too large for this machine
+	exitTooLarge    = 9 // too large for this machine, or it lacks the graphics card that was asked for
 	exitInterrupted = 130
 )
 
@@ -70,6 +70,9 @@ func (a *app) report(ctx context.Context, err error) int {
 		fmt.Fprint(a.Err, kept.interrupted())
 		return code
 	}
+	if isCardError(err) {
+		err = cardRemedy(err)
+	}
 	var file *fs.PathError
 	if errors.As(err, &file) && file.Op == "write" {
 		err = fmt.Errorf("the output could not be written: %w; free some space, or name another file", file)
@@ -84,6 +87,8 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case isCardError(err):
+		return exitTooLarge
 	case errors.As(err, &coded):
 		return coded.code
 	case errors.Is(err, graphio.ErrUsage):

@@ -31,7 +31,7 @@ var sections = []section{
 	}},
 	{"Model", []string{"transform", "mean", "noise-sd", "family", "nu", "scales", "trend", "variance", "roles", "classifier", "policy", "leave-out"}},
 	{"Output", []string{"at", "level", "reading", "new-exposure", "above", "csv", "title", "unit", "save-model", "model"}},
-	{"Advanced", []string{"generate", "method", "laplacian", "alpha", "hops", "walks", "rank", "solver", "memory", "checkpoints", "ranks"}},
+	{"Advanced", []string{"generate", "method", "laplacian", "alpha", "hops", "walks", "rank", "solver", "device", "memory", "checkpoints", "ranks"}},
 }
 
 // global is the title of the flags that every command has.

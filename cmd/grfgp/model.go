@@ -30,6 +30,7 @@ type modelFlags struct {
 	variance  choice
 	trend     choice
 	solver    choice
+	device    deviceFlag
 	covariateFlags
 	mean      float64
 	noiseSD   float64
@@ -145,7 +146,7 @@ func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	spec := m.spec
 	spec.Seed = a.seed
 	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.chosen(), m.method.chosen(), m.scales.chosen(), m.solver.chosen()
-	spec.Laplacian, spec.Roles = m.laplacian.chosen(), m.roles.chosen()
+	spec.Laplacian, spec.Roles, spec.Device = m.laplacian.chosen(), m.roles.chosen(), m.device.name(a)
 	m.tellIdle(a, spec)
 	return spec
 }
@@ -232,15 +233,28 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 }
 
 // tellReasons prints why a model was chosen: all of it to those who want to know, and to
-// everybody what limits the trust in it.
+// everybody what limits the trust in it. What was printed before is left out.
 func (a *app) tellReasons(why, cautions []string) {
 	for _, sentence := range why {
+		if !a.untold(sentence) {
+			continue
+		}
 		if slices.Contains(cautions, sentence) {
 			a.talk.Say("  note: %s", sentence)
 		} else {
 			a.talk.Detail("  %s", sentence)
 		}
 	}
+}
+
+// untold reports whether a reason was not printed before; now it is.
+func (a *app) untold(sentence string) bool {
+	if a.told == nil {
+		a.told = map[string]bool{}
+	}
+	first := !a.told[sentence]
+	a.told[sentence] = true
+	return first
 }
 
 func openModel(path string) (*os.File, error) {
@@ -253,7 +267,7 @@ func openModel(path string) (*os.File, error) {
 
 // loadModel reads a saved model of the graph, with the columns of the node table that
 // it uses.
-func (a *app) loadModel(ctx context.Context, path string, net *graphio.Network) (*grfgp.Model, *nodeFacts, error) {
+func (a *app) loadModel(ctx context.Context, path, device string, net *graphio.Network) (*grfgp.Model, *nodeFacts, error) {
 	k, err := a.savedColumns(path, net)
 	if err != nil {
 		return nil, nil, err
@@ -264,12 +278,16 @@ func (a *app) loadModel(ctx context.Context, path string, net *graphio.Network) 
 		return nil, nil, err
 	}
 	defer f.Close()
-	m, err := grfgp.Load(ctx, f, net.Graph, k.spec(grfgp.Spec{}))
+	m, err := grfgp.Load(ctx, f, net.Graph, k.spec(grfgp.Spec{Device: device}))
+	if isCardError(err) {
+		return nil, nil, err
+	}
 	if err != nil {
 		return nil, nil, dataf("%s: %w", path, err)
 	}
 	c := m.Choice()
 	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), m.Data().Len())
+	a.tellReasons(c.Why, nil) // cautions were told when it was fitted
 	return m, k, nil
 }
 
@@ -302,7 +320,7 @@ var scaleWords = map[string]string{"one": "one scale", "many": "many scales"}
 // fitError gives errors of fitting their exit code.
 func fitError(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || isCardError(err):
 		return err
 	case errors.Is(err, grfgp.ErrSpec):
 		return &exitError{exitUsage, err}

@@ -78,6 +78,7 @@ A model of --save-model predicts again with --model, without measurements. With
 	}
 	flags := cmd.Flags()
 	f.fitFlags.flags(cmd)
+	f.device.flag(cmd)
 	f.levelFlag(cmd)
 	f.fileFlags(cmd)
 	flags.BoolVar(&f.add, "add", false, "with --model: add --measurements to those of the model (default: they take their place)")
@@ -198,7 +199,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		}
 	}
 	f.aboveAsked = changed("above")
-	answer := predictAnswer{Version: 2, Of: quantity(m.Spec(), f.exposure), Reading: newReading(m.Spec()), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, Measurements: d.data.Measurements(), LearnedFrom: m.LearnedFrom(), NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
+	choice := m.Choice()
+	a.tellReasons(choice.Why, choice.Cautions) // of predictions
+	answer := predictAnswer{Version: 2, Of: quantity(m.Spec(), f.exposure), Reading: newReading(m.Spec()), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, Measurements: d.data.Measurements(), LearnedFrom: m.LearnedFrom(), NoiseSD: m.NoiseSD(), Choice: choice, Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
 	if d.data.Exposure != nil {
 		answer.Exposed = f.exposureOfNew(d.data)
 	}
@@ -282,7 +285,7 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 	var m *grfgp.Model
 	d := &modelData{}
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		if m, d.known, err = a.loadModel(ctx, f.modelFile, net); err != nil || f.measurements == "" {
+		if m, d.known, err = a.loadModel(ctx, f.modelFile, spec.Device, net); err != nil || f.measurements == "" {
 			return err
 		}
 		if err := f.checkNew(m.Spec(), spec); err != nil {

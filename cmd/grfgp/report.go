@@ -58,6 +58,7 @@ tables and measurements are those of one period, the latest or that of --at.`,
 	}
 	flags := cmd.Flags()
 	f.fitFlags.flags(cmd)
+	f.device.flag(cmd)
 	f.levelFlag(cmd)
 	f.atFlag(cmd, "")
 	f.labelFlags.flags(cmd)

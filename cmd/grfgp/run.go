@@ -39,6 +39,7 @@ type app struct {
 	memory  size            // most that the run may take; 0: 80 % of what is free
 	asking  *stage          // of an ask for many nodes; nil: none is under way
 	again   []byte          // standard input that is read twice; nil: it is not
+	told    map[string]bool // reasons that were printed
 }
 
 // maxThreads is more than any machine has; with far more the runtime fails.
@@ -68,6 +69,9 @@ func run(ctx context.Context, args []string, streams Streams, group *ranks.Group
 	err := root.ExecuteContext(ctx)
 	if err != nil && a.talk == nil {
 		err = &exitError{exitUsage, err} // no verb has begun
+	}
+	if err == nil {
+		a.tellLoss()
 	}
 	a.talk.close()
 	return a.report(ctx, err)
@@ -132,6 +136,9 @@ func (a *app) root() *cobra.Command {
 			a.talk = newTalk(a.Err, a.quiet)
 			a.talk.verbose = a.verbose
 			if err := a.checkRanks(cmd.Name()); err != nil {
+				return err
+			}
+			if err := a.checkDevice(cmd.Flags()); err != nil {
 				return err
 			}
 			return a.checkFiles(cmd.Flags())

@@ -43,6 +43,7 @@ type serveFlags struct {
 	basemap    string // file of map tiles
 	readOnly   bool
 	log        choice
+	device     deviceFlag
 	memory     size
 	clockError string // hidden: for tests
 	limits     server.Limits
@@ -94,6 +95,7 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.StringVar(&f.basemap, "basemap", "", "`file` of map tiles (PMTiles) that the page can show under nodes with latitudes and longitudes")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse all changes")
 	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
+	f.device.flagOfStudies(cmd, flags)
 	flags.Var(&f.memory, "memory", "memory limit of the server: models that would take more wait for others, or are not fitted (default: 80 % of the free memory)")
 	flags.Lookup("memory").DefValue = ""
 	flags.StringVar(&f.clockError, "clock-error", "", "`file` with the number of seconds by which the clock is wrong, for tests")
@@ -163,7 +165,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	s := server.New(server.Options{
 		Store: kept, Log: f.logger(a.Err, a.quiet, a.verbose), Version: version.Current().String(), Limits: f.limits, Hosts: f.hosts, ReadOnly: f.readOnly, Memory: int64(f.memory.most()),
 		Token: secret.text, Tokens: f.people(), TokenNeeded: !f.isLocal(), Admit: f.admit(), Open: f.goesOpen,
-		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped, Now: wrongClock(f.clockError), Basemap: basemap,
+		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped, Now: wrongClock(f.clockError), Basemap: basemap, Device: f.device.value,
 	})
 	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store)+f.whoMay())
 	// The store is closed before background work has ended: fitting a model may take

@@ -60,7 +60,7 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 		s := a.talk.Stage(stage)
 		return func(result string) { s.Done("%s", result) }
 	}
-	all, err := a.server(place, f.token())
+	all, err := a.server(place, f.token(), "")
 	if err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ values, for the effects of columns.`,
 	flags := cmd.Flags()
 	f.input.flags(cmd)
 	f.modelFlags.flags(cmd)
+	f.device.flag(cmd)
 	f.goalFlags.flags(cmd)
 	flags.StringVar(&f.truth, "truth", "", "`file` of known values: node and value")
 	flags.StringSliceVar(&f.policies, "policies", nil, "`policies` to compare, the first with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")

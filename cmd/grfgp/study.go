@@ -32,6 +32,7 @@ type studyFlags struct {
 	store     string
 	tokenFile string
 	by        string
+	device    deviceFlag
 }
 
 // Environment variables with the store and the token file, where flags do not name
@@ -72,6 +73,7 @@ result is accepted all the same.`,
 	flags.StringVar(&f.store, "store", "", "`PLACE` of the studies: a file, a postgres:// URL, or the http:// URL or unix:FILE of 'grfgp serve' (default: the environment variable "+storeEnv+")")
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of the server, if it needs one (default: the environment variable "+tokenEnv+")")
 	flags.StringVar(&f.by, "by", "", "your name, for the log and as holder of trials (default: your user name)")
+	f.device.flagOfStudies(cmd, flags)
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyReopen, studyRetract, studyReinstate,
 		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyBackup, studyVerify,
@@ -154,14 +156,14 @@ const storeWait = 3 * time.Second
 func (a *app) openStudies(ctx context.Context, f *studyFlags, mustExist bool) (client.Studies, error) {
 	place := f.place()
 	if isServer(place) {
-		return a.server(place, f.token())
+		return a.server(place, f.token(), f.device.value)
 	}
 	if host, port, err := net.SplitHostPort(place); err == nil && host != "" && port != "" && strings.Trim(port, "0123456789") == "" {
 		if _, err := os.Stat(place); err != nil {
 			return nil, usagef("--store %s: there is no such file; if it is a server, give --store http://%s", place, place)
 		}
 	}
-	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Memory: int64(size(0).most()), Progress: a.studyProgress("loading the graph"), Migrated: a.migrated})
+	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Memory: int64(size(0).most()), Device: f.device.value, Progress: a.studyProgress("loading the graph"), Migrated: a.migrated})
 }
 
 // isServer reports whether a place is the URL of a server.
@@ -170,12 +172,12 @@ func isServer(place string) bool {
 }
 
 // server returns a client of a server.
-func (a *app) server(place, tokenFile string) (*client.Client, error) {
+func (a *app) server(place, tokenFile, device string) (*client.Client, error) {
 	token, err := readToken(tokenFile)
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.New(place, client.Options{Token: token.text, Progress: a.studyProgress("fetching the graph")})
+	c, err := client.New(place, client.Options{Token: token.text, Device: device, Progress: a.studyProgress("fetching the graph")})
 	var bad *client.URLError
 	if errors.As(err, &bad) {
 		if bad.Use != "" {
@@ -214,7 +216,7 @@ func studyError(ctx context.Context, err error) error {
 	var p *client.Problem
 	code := func(c int) error { return &exitError{c, err} }
 	switch {
-	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData), errors.Is(err, atomicfile.ErrPath):
+	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData), errors.Is(err, atomicfile.ErrPath), isCardError(err):
 		return err
 	case errors.As(err, &lost):
 		return &exitError{exitUnreachable, connectionWords(lost)}

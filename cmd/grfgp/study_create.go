@@ -96,7 +96,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err != nil {
 		return err
 	}
-	if _, err := study.NewModelEngine(net.Graph, net.Nodes, settings); err != nil { // before anything is stored
+	if _, err := study.NewModelEngineOn(f.device.value, net.Graph, net.Nodes, settings); err != nil { // before anything is stored
 		return err
 	}
 	packed, err := graphio.Encode(net)

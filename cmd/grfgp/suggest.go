@@ -104,6 +104,7 @@ are picked by their benefit per cost.`,
 	}
 	flags := cmd.Flags()
 	f.fitFlags.flagsWith(cmd, f.flagsWithoutSD)
+	f.device.flag(cmd)
 	f.labelFlags.flags(cmd)
 	f.goalFlags.flags(cmd)
 	f.siteFlags.flags(cmd)
@@ -309,6 +310,14 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if ok {
 		out.Model = &chosen
 		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms))
+	}
+	if ok {
+		var why, cautions []string
+		if out.Device, why, cautions, err = o.Computed(ctx); err != nil {
+			return nil, suggestError(ctx, err)
+		}
+		out.Computed = why
+		a.tellReasons(why, cautions)
 	}
 	if ok && t.known != nil {
 		now, err := o.Snapshot(ctx)

@@ -44,6 +44,8 @@ type suggestAnswer struct {
 	Measurements int             `json:"measurements"`
 	NoModel      string          `json:"no_model,omitempty"` // why
 	Model        *grfgp.Spec     `json:"model,omitempty"`
+	Device       string          `json:"device,omitempty"`   // graphics card that computed some of it
+	Computed     []string        `json:"computed,omitempty"` // where, and why, if there is a choice
 	Known        *nodeFacts      `json:"covariates,omitempty"`
 	Effects      *effectFacts    `json:"effects,omitempty"`
 	Draws        int             `json:"draws,omitempty"` // behind chance_best

@@ -68,6 +68,7 @@ label spreading, and the two regressions with one regression per class.`,
 		},
 	}
 	f.fitFlags.flags(cmd)
+	f.device.flag(cmd)
 	f.labelFlags.flags(cmd)
 	f.foldFlags.flags(cmd, "number of folds, at most the number of measured nodes or labels")
 	return cmd

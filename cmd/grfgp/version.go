@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grfgp/internal/gpu"
 	"grfgp/internal/version"
 )
 
@@ -14,7 +15,8 @@ func versionVerb(a *app) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of the program",
 		Long: `Version prints the semantic version of the program, the commit that it was built
-from if that is known, the version of Go, and the platform.`,
+from if that is known, the version of Go, the platform, and gpu if it can use graphics
+cards.`,
 		Example: `  grfgp version
   grfgp version --json`,
 		RunE: func(*cobra.Command, []string) error {
@@ -23,9 +25,14 @@ from if that is known, the version of Go, and the platform.`,
 				return json.NewEncoder(a.Out).Encode(struct {
 					Version int `json:"version"`
 					version.Build
-				}{1, b})
+					GPU bool `json:"gpu"`
+				}{1, b, gpu.Built})
 			}
-			_, err := fmt.Fprintf(a.Out, "grfgp %s (%s, %s)\n", b, b.Go, b.Platform)
+			built := ""
+			if gpu.Built {
+				built = ", gpu"
+			}
+			_, err := fmt.Fprintf(a.Out, "grfgp %s (%s, %s%s)\n", b, b.Go, b.Platform, built)
 			return err
 		},
 	}

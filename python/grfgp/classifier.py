@@ -21,7 +21,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
     Parameters
     ----------
-    graph, covariates, family, method, scales, laplacian, nu, hops, walks, rank, solver, seed, threads, memory, verbose
+    graph, covariates, family, method, scales, laplacian, nu, hops, walks, rank, solver, seed, threads, memory, device, verbose
         As those of :class:`grfgp.GraphRegressor`.
     classifier : {"dirichlet", "one-vs-all", "variational", "robustmax", "spreading"}, optional
         See docs/classification.md; None is dirichlet.
@@ -46,7 +46,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
     _values_flag = "--labels"
     _model_flags = (
         "classifier", "family", "method", "scales", "laplacian", "nu", "hops", "walks", "rank", "solver",
-        "covariates", "roles", "seed", "threads", "memory",
+        "covariates", "roles", "seed", "threads", "memory", "device",
     )  # fmt: skip
 
     def __init__(
@@ -68,6 +68,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         seed: int = 1,
         threads: Optional[int] = None,
         memory: Optional[str] = None,
+        device: Optional[str] = None,
         verbose: bool = False,
     ):
         self.graph = graph
@@ -86,6 +87,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         self.seed = seed
         self.threads = threads
         self.memory = memory
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> "GraphClassifier":

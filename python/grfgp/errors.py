@@ -71,7 +71,7 @@ class NothingLeft(GrfgpError, RuntimeError):
 
 
 class TooLarge(GrfgpError, MemoryError):
-    """The model needs more memory or time than this machine, or the server, has."""
+    """The model needs more memory, time or graphics cards than this machine, or the server, has."""
 
 
 class ProgramMissing(GrfgpError, FileNotFoundError):

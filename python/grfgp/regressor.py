@@ -44,6 +44,9 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     seed, threads, memory
         One seed gives the same numbers at any number of threads. ``memory``, such as
         ``"8GiB"``, is the most that a run may take.
+    device : {"auto", "cpu", "gpu"}, optional
+        Where to compute; None is auto: a graphics card if there is one. With gpu and without a
+        card, :class:`grfgp.TooLarge` is raised. Needs a program that can use cards: docs/gpu.md.
     verbose : bool
         Write the program's progress and its choices to ``sys.stderr``.
 
@@ -72,7 +75,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     _values_flag = "--measurements"
     _model_flags = (
         "family", "method", "scales", "laplacian", "variance", "trend", "nu", "hops", "walks", "rank", "solver",
-        "covariates", "roles", "values", "transform", "mean", "noise_sd", "seed", "threads", "memory",
+        "covariates", "roles", "values", "transform", "mean", "noise_sd", "seed", "threads", "memory", "device",
     )  # fmt: skip
 
     def __init__(
@@ -100,6 +103,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         seed: int = 1,
         threads: Optional[int] = None,
         memory: Optional[str] = None,
+        device: Optional[str] = None,
         verbose: bool = False,
     ):
         self.graph = graph
@@ -124,6 +128,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         self.seed = seed
         self.threads = threads
         self.memory = memory
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, sd: Any = None, exposure: Any = None, tested: Any = None) -> "GraphRegressor":
@@ -221,7 +226,10 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         flags = ["--seed", str(int(self.seed))]
         if self.threads is not None:
             flags += ["--threads", str(int(self.threads))]
-        return flags + (["--memory", self.memory] if self.memory is not None else [])
+        for flag, text in (("--memory", self.memory), ("--device", self.device)):
+            if text is not None:
+                flags += [flag, text]
+        return flags
 
     def probability_above(self, X: Any, threshold: float) -> Array:
         """Return the probability that the quantity is above a threshold, at nodes."""

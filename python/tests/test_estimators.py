@@ -211,9 +211,22 @@ class Regressor(Data):
             (lambda: GraphRegressor(self.graph, family="cubic").fit(self.nodes, self.y), UsageError, "family"),
             (lambda: self.model(hops=2.5).fit(self.nodes, self.y), UsageError, "hops"),
             (lambda: self.model(memory="1KiB").fit(self.nodes, self.y), grfgp.TooLarge, "memory"),
+            (lambda: self.model(device="tpu").fit(self.nodes, self.y), UsageError, "auto, cpu or gpu"),
         ]:
             with self.subTest(words), self.assertRaisesRegex(error, words):
                 do()
+
+    def test_device(self):
+        want = self.model().fit(self.nodes, self.y)
+        cpu = self.model(device="cpu").fit(self.nodes, self.y)
+        for level in (0.95, 0.5):  # of the fit, and of the saved model
+            np.testing.assert_allclose(cpu.predict(self.nodes, return_interval=level), want.predict(self.nodes, return_interval=level), rtol=1e-6)
+        for make in (self.model, lambda **settings: GraphClassifier(self.graph, **settings)):
+            try:
+                make(device="gpu").fit(self.nodes, (self.y > 0).astype(int) + np.arange(len(self.y)) % 2)
+            except grfgp.TooLarge as err:  # there is no card, as nearly everywhere
+                self.assertRegex(str(err), "no graphics card")
+                self.assertEqual(err.exit_code, 9)
 
     def test_errors_name_no_temporary_folder(self):
         with self.assertRaises(BadData) as caught:

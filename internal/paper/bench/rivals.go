@@ -324,8 +324,9 @@ func (t task) parts(ctx context.Context, split dataset.Split, r *RivalResult) er
 	return nil
 }
 
-// model scores a model on a split.
+// model scores a model on a split, on the processor.
 func (t task) model(ctx context.Context, split dataset.Split, spec grfgp.Spec, s *RivalScore) error {
+	spec.Device = "cpu"
 	start := time.Now()
 	if t.class != nil {
 		c, err := grfgp.Classify(ctx, t.graph, t.labels(split.Train), spec, gp.Dirichlet)

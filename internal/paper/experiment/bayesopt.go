@@ -167,7 +167,7 @@ func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row 
 	if err != nil {
 		return nil, err
 	}
-	sim, err := replay.Run(ctx, g, table, s.Spec, replay.Options{
+	sim, err := replay.Run(ctx, g, table, onProcessor(s.Spec), replay.Options{
 		Goal: bayesopt.Maximize, Policies: policies, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed, Retrain: s.Retrain, Progress: progress,
 	})
 	peak := memory()
@@ -246,7 +246,7 @@ func costs(row Row, began time.Time, peak float64, e bayesopt.Effort) {
 // uniform returns the expected regret of nodes drawn uniformly at random.
 func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (*Result, error) {
 	g, table, _ := task.ordered()
-	sim, err := replay.Run(ctx, g, table, grfgp.Spec{}, replay.Options{
+	sim, err := replay.Run(ctx, g, table, onProcessor(grfgp.Spec{}), replay.Options{
 		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {

@@ -225,7 +225,7 @@ func (s topicSettings) clean(ctx context.Context, g *graph.Graph, labels gp.Labe
 	g = g.Ordered()
 	number := g.InputOrder()
 	labels.Nodes = at(number, labels.Nodes)
-	c, err := grfgp.Classify(ctx, g, labels, s.Spec, s.Method)
+	c, err := grfgp.Classify(ctx, g, labels, onProcessor(s.Spec), s.Method)
 	if err != nil {
 		return nil, err
 	}

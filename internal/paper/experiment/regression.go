@@ -114,12 +114,19 @@ const (
 // nlpd is the negative log density of an error under a normal distribution.
 func nlpd(e, sd float64) float64 { return e*e/(2*sd*sd) + math.Log(2*math.Pi*sd*sd)/2 }
 
+// onProcessor returns the Spec of a model that uses no graphics card: results are the same
+// bytes on every machine. Settings, by which results are found again, do not hold it.
+func onProcessor(s grfgp.Spec) grfgp.Spec {
+	s.Device = "cpu"
+	return s
+}
+
 // fit fits the model of a Spec and scores it.
 func (k regressionTask) fit(ctx context.Context, spec grfgp.Spec) (regressionScore, *grfgp.Model, error) {
 	g := k.graph.Ordered()
 	train, number := k.train, g.InputOrder()
 	train.Nodes = at(number, train.Nodes)
-	m, err := grfgp.Fit(ctx, g, train, spec)
+	m, err := grfgp.Fit(ctx, g, train, onProcessor(spec))
 	if err != nil {
 		return regressionScore{}, nil, err
 	}

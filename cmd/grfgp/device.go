@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"grfgp"
+)
+
+// deviceFlag is that of verbs which compute models: where they do.
+type deviceFlag struct{ choice }
+
+func (d *deviceFlag) flag(cmd *cobra.Command) {
+	d.choice.flag(cmd, "device", "where to compute; auto: on a graphics card if there is one, gpu: on a graphics card or not at all; results agree to rounding", grfgp.Devices()...)
+}
+
+// flagOfStudies is the flag of verbs for studies.
+func (d *deviceFlag) flagOfStudies(cmd *cobra.Command, to *pflag.FlagSet) {
+	words := []string{"cpu", "auto", "gpu"} // on the processor they are the same on every machine
+	d.choice = choice{words, words[0]}
+	to.Var(&d.choice, "device", choiceHelp("where models are computed, unless a server does; suggestions that a graphics card computed can be verified on such a card only", words))
+	complete(cmd, "device", words...)
+}
+
+// name returns the device as a Spec has it; empty where a verb has no such flag.
+func (d *deviceFlag) name(a *app) string {
+	switch {
+	case d.value == "":
+		return ""
+	case !a.ranks.Alone():
+		return "cpu" // gpu was refused
+	case d.value == "auto":
+		return ""
+	}
+	return d.value
+}
+
+// checkDevice refuses a device that is not there, before anything is read or written.
+func (a *app) checkDevice(flags *pflag.FlagSet) error {
+	f := flags.Lookup("device")
+	if f == nil || f.Value.String() != "gpu" {
+		return nil
+	}
+	if !a.ranks.Alone() {
+		return usagef("--device gpu: ranks and a graphics card cannot be combined yet; leave it out")
+	}
+	_, err := grfgp.Card()
+	return err
+}
+
+// isCardError reports whether an error is about a graphics card that was asked for.
+func isCardError(err error) bool {
+	return errors.Is(err, grfgp.ErrNoCard) || errors.Is(err, grfgp.ErrCardMemory) || errors.Is(err, grfgp.ErrCardLost)
+}
+
+// cardRemedy says how to go on without a card.
+func cardRemedy(err error) error {
+	return fmt.Errorf("%w; give --device auto to go on without it", err)
+}
+
+// tellLoss says that the card was lost, if nobody has said so.
+func (a *app) tellLoss() {
+	err := grfgp.CardLost()
+	if err == nil || a.talk == nil {
+		return
+	}
+	for sentence := range a.told {
+		if strings.Contains(sentence, err.Error()) {
+			return
+		}
+	}
+	a.talk.Say("note: %v; went on with the processor", err)
+}
+
+// deviceFacts is what check says of the graphics card.
+type deviceFacts struct {
+	Name    string `json:"name,omitempty"`
+	Bytes   int64  `json:"bytes,omitempty"`      // of its memory
+	Free    int64  `json:"free_bytes,omitempty"` // of them
+	Driver  string `json:"driver,omitempty"`
+	Missing string `json:"missing,omitempty"` // why there is no card that can be used
+}
+
+// newDeviceFacts describes the card of this machine.
+func newDeviceFacts() deviceFacts {
+	c, err := grfgp.Card()
+	if err != nil {
+		return deviceFacts{Missing: err.Error()}
+	}
+	return deviceFacts{Name: c.Name, Bytes: c.Bytes, Free: c.Free, Driver: c.Driver}
+}
+
+func (d deviceFacts) words() string {
+	if d.Name == "" {
+		return fmt.Sprintf("processor only (%s)", d.Missing)
+	}
+	return fmt.Sprintf("%s, %v, %v free", d.Name, size(d.Bytes), size(d.Free))
+}
