@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/gpu"
 	"grfgp/internal/ranks"
 	"grfgp/kernel/internal/normal"
 	"grfgp/solve"
@@ -162,6 +163,10 @@ type Training struct {
 	// Spread returns the kernel as several processes compute it together; see
 	// Abilities.Ranks. Nil, or a nil result, means that each of them has to compute all of it.
 	Spread func(g *ranks.Group) Kernel
+
+	// Device returns K[rows, rows] + constant·11ᵀ on a graphics card. Nil, or a nil result without
+	// an error, means that the kernel cannot be computed there.
+	Device func(d *gpu.Device, rows []int, constant float64) (DeviceRows, error)
 
 	// CacheBytes is the most memory that the cache takes for so many rows, whatever
 	// the hyperparameters. Nil means that it takes what it is given.

@@ -44,7 +44,12 @@ func WithConstant(c Covariance, variance float64) Covariance {
 	if variance == 0 {
 		return c
 	}
-	return plus(c, &constant{variance, "prior mean", AbilitiesOf(c).Ranks})
+	return plus(c, meanConstant(variance, AbilitiesOf(c).Ranks))
+}
+
+// meanConstant is the covariance of an unknown mean.
+func meanConstant(variance float64, g *ranks.Group) *constant {
+	return &constant{variance, "prior mean", g}
 }
 
 // constant is variance·11ᵀ.

@@ -12,7 +12,7 @@ import (
 // lengths and pair of rows: Gram and GramGrad of these rows then need no sparse products, at any
 // hyperparameters and for any family.
 func (k *GRF) Training() Training {
-	return Training{Cache: k.cached, Single: k.singleRows, Spread: k.spreadEvenly, CacheBytes: func(rows int) int {
+	return Training{Cache: k.cached, Single: k.singleRows, Device: k.device, Spread: k.spreadEvenly, CacheBytes: func(rows int) int {
 		if k.features.MaxLen() >= pairLengths {
 			return 0
 		}

@@ -151,7 +151,7 @@ func (m *Multiscale) Params() []Param {
 // that of the fine kernel, if it has one, and tables of the coarser scales, which are
 // interpolated between lengths.
 func (m *Multiscale) Training() Training {
-	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed, Spread: m.spread}
+	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed, Spread: m.spread, Device: m.device}
 }
 
 func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {

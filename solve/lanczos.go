@@ -32,11 +32,17 @@ func newLanczos(sums *summation, a Operator, noise []float64, precond Factored, 
 		a, noise = whitened{a, noise, precond}, make([]float64, len(noise))
 	}
 	s := newDouble(&sides{n: len(noise), a: a, noise: noise, sums: sums}, nil)
-	l := &lanczos{space: s, n: len(noise), k: k, v: s.block(k), u: s.block(k), w: s.block(k)}
-	l.diag, l.off, l.ended = make([][]float64, k), make([][]float64, k), make([]bool, k)
-	s.zero(l.u)
+	l := lanczosOn(s, len(noise), k)
 	all, row := sums.total(l.n)
 	signs(s.of(l.v), all, row, k, seed, first)
+	return l
+}
+
+// lanczosOn returns the recursion in a space of n rows, whose first vectors v are to be set.
+func lanczosOn(s space, n, k int) *lanczos {
+	l := &lanczos{space: s, n: n, k: k, v: s.block(k), u: s.block(k), w: s.block(k)}
+	l.diag, l.off, l.ended = make([][]float64, k), make([][]float64, k), make([]bool, k)
+	s.zero(l.u)
 	return l
 }
 

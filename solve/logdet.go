@@ -66,6 +66,16 @@ func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOp
 	if err := checkShifted(a, noise); err != nil {
 		return nil, err
 	}
+	sums := newSummation(ctx, opts.Rows)
+	n, _ := sums.total(len(noise))
+	return eachProbe(ctx, n, opts, max(1, room/(max(1, n)*probeVectors)), func(first, k int) *lanczos {
+		return newLanczos(sums, a, noise, opts.Precond, opts.Seed, first, k)
+	}, func() error { return sums.err })
+}
+
+// eachProbe returns the quadratures of every probe of n rows, up to width of them at a time,
+// by the recursions that start returns. A failure is reported instead of what follows from it.
+func eachProbe(ctx context.Context, n int, opts LogDetOptions, width int, start func(first, k int) *lanczos, failure func() error) ([]float64, error) {
 	if opts.Probes == 0 {
 		opts.Probes = 16
 	}
@@ -75,23 +85,21 @@ func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOp
 	if opts.Probes < 2 || opts.Steps < 1 {
 		return nil, fmt.Errorf("%w: %d probes of %d steps; take 2 or more probes of 1 or more steps, or 0 for the default", ErrArgument, opts.Probes, opts.Steps)
 	}
-	sums := newSummation(ctx, opts.Rows)
-	n, _ := sums.total(len(noise))
 	values := make([]float64, opts.Probes)
 	if n == 0 {
 		return values, nil
 	}
 	steps := min(opts.Steps, n)
-	width := min(opts.Probes, max(1, room/(n*probeVectors)))
+	width = min(opts.Probes, width)
 	for first := 0; first < opts.Probes; first += width {
 		k := min(width, opts.Probes-first)
-		l := newLanczos(sums, a, noise, opts.Precond, opts.Seed, first, k)
+		l := start(first, k)
 		if opts.Early && k > 1 {
 			l.settle = new(settling)
 		}
 		err := l.run(ctx, steps)
-		if sums.err != nil {
-			err = sums.err // and what follows from it
+		if failed := failure(); failed != nil {
+			err = failed
 		}
 		if err != nil {
 			return nil, err

@@ -234,3 +234,33 @@ func (b *compactBlock) expand(s *CSR, cols int) {
 		s.colIdx[p] = b.base + uint32(j)
 	}
 }
+
+// Entries returns the number of entries.
+func (a *Compact) Entries() int {
+	n := 0
+	for _, b := range a.blocks {
+		n += len(b.val)
+	}
+	return n
+}
+
+// Raw returns the entries row by row: row i has columns col[ptr[i]:ptr[i+1]].
+func (a *Compact) Raw() (ptr []int, col []uint32, val []float32) {
+	starts := make([]int, len(a.blocks)+1)
+	for k, b := range a.blocks {
+		starts[k+1] = starts[k] + len(b.val)
+	}
+	ptr, col, val = make([]int, a.rows+1), make([]uint32, starts[len(a.blocks)]), make([]float32, starts[len(a.blocks)])
+	parallel.Ranges(len(a.blocks), 1, func(k, _ int) {
+		b := &a.blocks[k]
+		for r, end := range b.end {
+			ptr[k*a.size+r+1] = starts[k] + int(end)
+		}
+		copy(val[starts[k]:], b.val)
+		own := col[starts[k]:starts[k+1]]
+		for p := range own {
+			own[p] = b.column(p)
+		}
+	})
+	return ptr, col, val
+}

@@ -89,6 +89,10 @@ func NewPattern(rows, cols int, rowPtr []int, colIdx []uint32) (*Pattern, error)
 	return &Pattern{rows, cols, rowPtr, colIdx}, nil
 }
 
+// Raw returns the first entry of each row, and one more, and the columns of the entries, to be
+// read only.
+func (p *Pattern) Raw() (ptr []int, col []uint32) { return p.rowPtr, p.colIdx }
+
 // With returns the matrix with the given values, which are checked and not copied; the
 // caller must not change them afterwards.
 func (p *Pattern) With(val []float64) (*CSR, error) {

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -308,4 +309,33 @@ func (f *Features) stored(ctx context.Context) (*Features, error) {
 		return nil
 	})
 	return s, err
+}
+
+// Flat returns the values of all rows of a list one after the other: for each row the place
+// of its first value, for each entry the number of its values, and of each value the length and
+// Ψ. ok is false if there are too many for 32 bits.
+func (l *List) Flat() (first []uint32, num, lens []uint8, psi []float32, ok bool) {
+	first = make([]uint32, len(l.at))
+	starts := make([]int, len(l.at)+1) // of the entries of the rows
+	values := 0
+	for a := range l.at {
+		b, r := l.locate(a)
+		own, _, vals := b.row(r)
+		first[a], starts[a+1] = uint32(values), starts[a]+len(own)
+		values += len(vals)
+	}
+	if values > math.MaxUint32 {
+		return nil, nil, nil, nil, false
+	}
+	num, lens, psi = make([]uint8, starts[len(l.at)]), make([]uint8, values), make([]float32, values)
+	parallel.Ranges(len(l.at), blockRows, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			b, r := l.locate(a)
+			own, ls, vals := b.row(r)
+			copy(num[starts[a]:], own)
+			copy(lens[first[a]:], ls)
+			copy(psi[first[a]:], vals)
+		}
+	})
+	return first, num, lens, psi, true
 }

@@ -81,12 +81,16 @@ func (d *Device) Err() error {
 	return err
 }
 
-// failed reports whether an operation has failed.
-func (d *Device) failed() bool {
+// Failure returns the first failure since the last call of Err, as far as it is known. It
+// neither waits nor forgets.
+func (d *Device) Failure() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.err != nil
+	return d.err
 }
+
+// failed reports whether an operation has failed.
+func (d *Device) failed() bool { return d.Failure() != nil }
 
 // fail notes the first failure.
 func (d *Device) fail(err error) {
@@ -236,4 +240,11 @@ func sizeWords(bytes int64) string {
 		return fmt.Sprintf("%.1f GiB", float64(bytes)/unit)
 	}
 	return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20))
+}
+
+// InUse returns the number of bytes in use.
+func (d *Device) InUse() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.used
 }

@@ -21,6 +21,8 @@ type driver interface {
 	download(dst unsafe.Pointer, src pointer, bytes int64) error
 	// clear sets memory to zero.
 	clear(at pointer, bytes int64) error
+	// copy copies within the memory of the card.
+	copy(dst, src pointer, bytes int64) error
 	// launch queues a kernel on a number of groups ("blocks" in CUDA) of threads.
 	launch(kernel string, groups, threads int, args *arguments) error
 	// wait returns when all that was queued is done.
