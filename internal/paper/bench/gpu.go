@@ -94,7 +94,7 @@ func RunGPU(ctx context.Context, o GPUOptions) (*GPUReport, error) {
 		return d.Err()
 	}
 	var err error
-	if r.CardCopy, err = copyRate(ctx, d, o.Quick); err != nil {
+	if r.CardCopy, err = o.copyRate(ctx); err != nil {
 		return nil, err
 	}
 	if !o.Alone {

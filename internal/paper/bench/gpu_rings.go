@@ -49,7 +49,7 @@ func (c CardRing) Median() Regression {
 func ringProtocols(o GPUOptions) map[string][]RingRun {
 	large, less := 1<<20, 1<<18
 	if o.Quick {
-		large, less = 1<<10, 1<<9
+		large, less = 1<<8, 1<<7
 	}
 	authors := RingRun{Nodes: large, Hops: 2, Epochs: ringEpochs, Authors: true, Seed: o.Seed}
 	smaller := authors

@@ -14,7 +14,6 @@ import (
 
 // All parts run on a simulated card, whose results are those of the processor.
 func TestRunGPU(t *testing.T) {
-	patience = 0
 	o := GPUOptions{Device: gpu.Simulate(gpu.Simulated{}), Quick: true, Runs: 2, Seed: 1}
 	stages := ""
 	o.Stage = func(part string) func() { stages += part + " "; return func() {} }
@@ -52,7 +51,7 @@ func TestRunGPU(t *testing.T) {
 			t.Errorf("product %+v", p)
 		}
 	}
-	if len(r.Rings) != 3 || r.Rings[0].Card[0].Nodes != 512 || r.Rings[1].Protocol != "authors'" || r.Rings[2].Protocol != "clean" {
+	if len(r.Rings) != 3 || r.Rings[0].Card[0].Nodes != 128 || r.Rings[1].Protocol != "authors'" || r.Rings[2].Protocol != "clean" {
 		t.Fatalf("rings %+v", r.Rings)
 	}
 	for _, c := range r.Rings {
@@ -70,7 +69,6 @@ func TestRunGPU(t *testing.T) {
 
 // A card alone, and only some parts.
 func TestRunGPUAlone(t *testing.T) {
-	patience = 0
 	o := GPUOptions{Device: gpu.Simulate(gpu.Simulated{}), Quick: true, Alone: true, Runs: 1, Seed: 1, Parts: []string{"rings"}, Stage: func(string) func() { return func() {} }}
 	r, err := RunGPU(t.Context(), o)
 	if err != nil {
@@ -83,7 +81,6 @@ func TestRunGPUAlone(t *testing.T) {
 
 // A lost card is an error, not a figure.
 func TestRunGPULost(t *testing.T) {
-	patience = 0
 	o := GPUOptions{Device: gpu.Simulate(gpu.Simulated{FailAfter: 3}), Quick: true, Seed: 1, Parts: []string{"products"}, Stage: func(string) func() { return func() {} }}
 	if r, err := RunGPU(t.Context(), o); err == nil || !strings.Contains(err.Error(), gpu.ErrLost.Error()) {
 		t.Errorf("%+v, %v", r, err)
