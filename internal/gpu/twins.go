@@ -54,6 +54,7 @@ var twins = map[string]func(c *call){
 	"invert":         invertTwin,
 	"extrapolate":    extrapolateTwin,
 	"spread":         spreadTwin,
+	"normals":        normalsTwin,
 }
 
 // threadsOf returns the number of threads of a group of a kernel.
