@@ -68,7 +68,7 @@ func printCardRings(t io.Writer, r *bench.GPUReport) {
 			row(name+", processor", *c.Processor, fmt.Sprintf("%.1f", c.SpeedUp))
 		}
 		for _, p := range r.Published {
-			if c.OverTheir > 0 && p.Nodes == mine.Nodes {
+			if c.OverTheir > 0 && p.Nodes == c.Card[0].Nodes {
 				fmt.Fprintf(t, "authors' library, %d nodes, measured earlier\t%.1f\t%.1f\t%.2f\t%.1f\t%.0f\n", p.Nodes, p.Features, p.Training, p.Inference, p.Total(), c.OverTheir)
 			}
 		}
