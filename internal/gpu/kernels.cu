@@ -428,7 +428,7 @@ struct stream {
 	bool has_spare;
 };
 
-__device__ u64 next(struct stream *s) {
+__forceinline__ __device__ u64 next(struct stream *s) {
 	if (s->has_spare) {
 		s->has_spare = false;
 		return s->spare;
@@ -447,7 +447,7 @@ __device__ u64 next(struct stream *s) {
 }
 
 // log_uniform returns the logarithm of the next uniform number in [0, 1), of 53 bits.
-__device__ double log_uniform(struct stream *s) {
+__forceinline__ __device__ double log_uniform(struct stream *s) {
 	u64 m = next(s) << 11 >> 11;
 	if (m == 0) return -1e300 * 1e300;
 	int halvings = 0; // u = m·2^-53 = f·2^-halvings with f in [1, 2)
@@ -478,7 +478,7 @@ __device__ double exponential(double a) {
 
 // normal returns the next normal number of a stream by the ziggurat of Marsaglia and Tsang, as Go's
 // math/rand/v2 does; the tables are those of ziggurat in normals.go.
-__device__ double normal(struct stream *s, const u32 *kn, const float *wn, const float *fn) {
+__forceinline__ __device__ double normal(struct stream *s, const u32 *kn, const float *wn, const float *fn) {
 	const double tail = 3.442619855899;
 	for (;;) {
 		u64 u = next(s);

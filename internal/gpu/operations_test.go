@@ -97,6 +97,8 @@ func (t *trial) sweeps(n, k int) {
 	t.sums("Rest", sums[2], sums[3])
 	q.AddConstant(x, 0.4)
 	e.AddLevels(factor(), 0.6)
+	e.Observe(noise, q, scale)
+	e.SetColumn(k-1, q, 0)
 	r.Subtract(x, noise, scale)
 	before, inverse := t.block(n, k), t.block(n, k)
 	x.Extrapolate(before, 1.0/3)
