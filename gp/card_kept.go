@@ -7,6 +7,7 @@ import (
 
 	"grfgp/internal/gpu"
 	"grfgp/kernel"
+	"grfgp/solve"
 )
 
 // kept is what a device keeps of the computation before, for the next one: a posterior has the
@@ -24,6 +25,39 @@ type keptRows struct {
 	nodes    []int
 	constant float64
 	theta    []float64 // of Set
+
+	// The preconditioner that was made last, for hyperparameters and noise variances.
+	precond              solve.DevicePreconditioner // nil: none
+	own                  bool                       // it is that of the kernel, not the diagonal
+	precondAt, precondOf []float64
+}
+
+// free gives the memory of the device back.
+func (r *keptRows) free() {
+	r.dropPreconditioner()
+	r.Free()
+}
+
+func (r *keptRows) dropPreconditioner() {
+	if r.precond != nil {
+		r.precond.Free()
+		r.precond = nil
+	}
+}
+
+// preconditioner returns the preconditioner for noise variances, which are also on the device, at the
+// hyperparameters of Set. It belongs to the rows. own says that it is the kernel's, not the diagonal.
+func (r *keptRows) preconditioner(ctx context.Context, noise []float64, on *gpu.Block) (p solve.DevicePreconditioner, own bool, err error) {
+	if r.precond != nil && slices.Equal(r.theta, r.precondAt) && slices.Equal(noise, r.precondOf) {
+		return r.precond, r.own, nil
+	}
+	r.dropPreconditioner()
+	if r.precond, r.own, err = r.Precondition(ctx, noise, on); err != nil {
+		r.precond = nil
+		return nil, false, err
+	}
+	r.precondAt, r.precondOf = r.theta, noise
+	return r.precond, r.own, nil
 }
 
 // keptValues are functions of a kernel at a theta, at some nodes.
@@ -71,7 +105,7 @@ func (c *Card) keepRows(r *keptRows) {
 	to.mu.Lock()
 	defer to.mu.Unlock()
 	if to.rows != nil {
-		to.rows.Free()
+		to.rows.free()
 	}
 	to.rows = r
 }
@@ -128,7 +162,7 @@ func (c *Card) forget() bool {
 	defer from.mu.Unlock()
 	some := from.rows != nil || from.values != nil
 	if from.rows != nil {
-		from.rows.Free()
+		from.rows.free()
 	}
 	if from.values != nil {
 		from.values.Free()

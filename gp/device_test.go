@@ -80,8 +80,8 @@ func predictions(ctx context.Context, m *Model, d Data) (r predicted, err error)
 
 // TestCardEqualsProcessor: with the same hyperparameters, means, draws and standard deviations of a card and of the
 // processor are equal to 1e-6, where the data have a standard deviation of 0.7. Hyperparameters that are learned
-// on the card are those of the processor to 1 %: both stop solves at the same residuals, but rounding grows in
-// some hundred iterations and twelve steps. The processor works in float64 here; its float32 differs from both by more.
+// on the card are those of the processor to 1 %, and as likely to a tenth of a nat: both stop solves at the same residuals,
+// but with preconditioners of other steps, and rounding grows in some hundred iterations. The processor works in float64 here; its float32 differs from both by more.
 func TestCardEqualsProcessor(t *testing.T) {
 	defer func(before int) { cardFrom, maySingle = before, true }(cardFrom)
 	cardFrom, maySingle = 1, false
@@ -108,8 +108,8 @@ func TestCardEqualsProcessor(t *testing.T) {
 						t.Errorf("%s is %v on the card and %v on the processor", report.Names[j], other.Theta[j], v)
 					}
 				}
-				if se := report.LogLikelihoodSE + 1e-6; math.Abs(other.LogLikelihood-report.LogLikelihood) > se {
-					t.Errorf("log likelihoods %v and %v, with a standard error of %v", other.LogLikelihood, report.LogLikelihood, se)
+				if se := report.LogLikelihoodSE + 0.1; math.Abs(other.LogLikelihood-report.LogLikelihood) > se {
+					t.Errorf("log likelihoods %v and %v differ by more than %v", other.LogLikelihood, report.LogLikelihood, se)
 				}
 				want, err := predictions(background, m, d)
 				if err != nil {

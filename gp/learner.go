@@ -154,20 +154,20 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opt
 
 // beside returns the system whose preconditioner still serves; nil if there is none.
 func (w *learner) beside() *iterativeSystem {
-	if w.system == nil || !closeTo(w.x, w.built) {
+	if w.system == nil || !closeTo(w.x, w.built, learnNear) {
 		return nil
 	}
 	return w.system
 }
 
-// closeTo reports whether a preconditioner that was made at free hyperparameters serves at others;
-// nil are not known.
-func closeTo(x, built []float64) bool {
+// closeTo reports whether no free hyperparameter has moved by more than most from where it was; nil are
+// not known.
+func closeTo(x, built []float64, most float64) bool {
 	if built == nil || len(x) != len(built) {
 		return false
 	}
 	for j, v := range x {
-		if math.Abs(v-built[j]) > learnNear {
+		if math.Abs(v-built[j]) > most {
 			return false
 		}
 	}

@@ -23,7 +23,7 @@ type deviceLearner struct {
 	shares    *gpu.Block // of the noise of one measurement in each value: 1/count; or all of its noise, if that is known
 	noise     *gpu.Block
 	precond   solve.DevicePreconditioner
-	made      []float64 // free hyperparameters at which precond was made
+	made      []float64 // free hyperparameters at which precond was made; nil: it is the diagonal
 	failed    bool      // the card has failed: nothing there is worth keeping
 }
 
@@ -62,7 +62,7 @@ func newDeviceLearner(w *learner) (*deviceLearner, error) {
 // free gives the memory of the card back, and keeps the kernel there.
 func (s *deviceLearner) free() {
 	if s.failed {
-		s.rows.Free()
+		s.rows.free()
 	} else {
 		s.card.keepRows(s.rows)
 	}
@@ -160,6 +160,10 @@ func (s *deviceLearner) gradient(ctx context.Context, theta []float64) ([]float6
 	return grad, nil
 }
 
+// cardNear is how far hyperparameters may move before a kernel's preconditioner is made again: the
+// processor makes it, in the time of a hundred iterations of the card.
+const cardNear = 1
+
 // precondition makes the preconditioner, unless the last one still serves, and returns the
 // residual that a step may leave.
 func (s *deviceLearner) precondition(ctx context.Context, theta []float64) (tol float64, err error) {
@@ -168,7 +172,7 @@ func (s *deviceLearner) precondition(ctx context.Context, theta []float64) (tol 
 	}
 	_, noise := s.params.split(theta)
 	all := noises(s.data, noise)
-	if !closeTo(s.x, s.made) {
+	if !closeTo(s.x, s.made, cardNear) {
 		if s.precond != nil {
 			s.precond.Free()
 			s.precond = nil
@@ -263,7 +267,7 @@ func (l *likelihood) estimateOnCard(ctx context.Context, theta []float64, plain 
 	}()
 	s.free()
 	if failure := device.Err(); failure != nil {
-		rows.Free()
+		rows.free()
 		return 0, 0, 0, false, l.card.Failed(failure)
 	}
 	l.card.keepRows(rows)

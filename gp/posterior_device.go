@@ -58,7 +58,7 @@ func (s *cardSystem) solve(ctx context.Context, x, b *gpu.Block, cold bool, a ac
 	if s.onNoise == nil {
 		s.onNoise = s.device.Upload(1, s.noise)
 		if !s.plain {
-			if s.precond, s.own, err = s.rows.Precondition(ctx, s.noise, s.onNoise); err != nil {
+			if s.precond, s.own, err = s.rows.preconditioner(ctx, s.noise, s.onNoise); err != nil {
 				return err
 			}
 		}
@@ -73,12 +73,7 @@ func (s *cardSystem) solve(ctx context.Context, x, b *gpu.Block, cold bool, a ac
 	return err
 }
 
-func (s *cardSystem) free() {
-	s.onNoise.Free()
-	if s.precond != nil {
-		s.precond.Free()
-	}
-}
+func (s *cardSystem) free() { s.onNoise.Free() }
 
 // onCard calls do with the system of the measurements on the card. It reports whether that was
 // done; false without an error means that the processor has to go on.
@@ -106,7 +101,7 @@ func (p *Posterior) onCard(ctx context.Context, what string, do func(s *cardSyst
 			}
 			return err == nil, err
 		}
-		rows.Free()
+		rows.free()
 		if first && errors.Is(failure, gpu.ErrMemory) && card.forget() {
 			continue // there is room now
 		}
