@@ -12,7 +12,7 @@ import (
 )
 
 // runPrograms are packages whose flags are those of other programs.
-var runPrograms = map[string]bool{"internal/release": true, "store/storetest": true}
+var runPrograms = map[string]bool{"internal/gpu/_ptx": true, "internal/release": true, "store/storetest": true}
 
 // TestMessages checks the strings of all packages but the program. None names a flag:
 // its reader may be a Go caller or a client of the service. No error begins with the

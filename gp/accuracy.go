@@ -41,7 +41,7 @@ var (
 // tolerances returns the relative residual to reach in each column of b, of which each
 // rank has its rows.
 func (a accuracy) tolerances(ctx context.Context, rows *solve.Rows, noise []float64, b *mat.Dense) ([]float64, error) {
-	here, k := b.Dims()
+	here, _ := b.Dims()
 	n, _ := rows.Total(here)
 	least, err := rows.Least(ctx, slices.Min(noise))
 	if err != nil {
@@ -51,7 +51,13 @@ func (a accuracy) tolerances(ctx context.Context, rows *solve.Rows, noise []floa
 	if err != nil {
 		return nil, err
 	}
-	tols := make([]float64, k)
+	return a.of(n, least, norms), nil
+}
+
+// of returns the tolerances for n rows with so much noise at least, given the norms of the
+// right-hand sides.
+func (a accuracy) of(n int, least float64, norms []float64) []float64 {
+	tols := make([]float64, len(norms))
 	allowed := math.Sqrt(least*float64(n)) * a.share
 	if a.squared {
 		allowed = least * a.share
@@ -61,5 +67,5 @@ func (a accuracy) tolerances(ctx context.Context, rows *solve.Rows, noise []floa
 			tols[j] = min(a.loosest, max(a.tightest, allowed/norm))
 		}
 	}
-	return tols, nil
+	return tols
 }

@@ -160,7 +160,11 @@ func (p *Posterior) logMarginal(ctx context.Context) (value, se float64, err err
 	if p.chol != nil {
 		return m.marginal - m.logScale(p.model.units), 0, nil
 	}
-	logDet, se, err := p.iterative.logDet(ctx, 0) // of B
+	system, err := p.iterative()
+	if err != nil {
+		return 0, 0, err
+	}
+	logDet, se, err := system.logDet(ctx, 0) // of B
 	if err != nil {
 		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
 	}

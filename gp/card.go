@@ -21,6 +21,7 @@ type Card struct {
 	failures []string // among the notes
 	used     bool
 	lost     *loss
+	kept     *kept // of the device; nil until first used
 }
 
 // loss is whether a device was lost, for all Cards of it.
@@ -31,7 +32,7 @@ type loss struct {
 
 // NewCard returns the Card of a device, which may be nil.
 func NewCard(d *gpu.Device, must bool) *Card {
-	return &Card{Device: d, Must: must, lost: new(loss)}
+	return &Card{Device: d, Must: must, lost: new(loss), kept: new(kept)}
 }
 
 // New returns a Card of the same device without notes, for another computation. A device
@@ -40,7 +41,7 @@ func (c *Card) New(must bool) *Card {
 	if c == nil {
 		return nil
 	}
-	return &Card{Device: c.Device, Must: must, lost: c.loss()}
+	return &Card{Device: c.Device, Must: must, lost: c.loss(), kept: c.keeps()}
 }
 
 func (c *Card) loss() *loss {

@@ -170,9 +170,12 @@ func b2u(b bool) uint8 {
 // state returns what the learner needs to go on after an epoch.
 func (w *learner) state(epoch int, x []float64, climb *adam.Adam) learnState {
 	s := learnState{Epoch: epoch, X: x, Climb: climb.State(), Taken: w.taken, Worst: w.worst, Single: w.single != nil, Ahead: w.ahead.state(), Built: w.built}
-	if w.single != nil {
+	switch {
+	case w.device != nil:
+		s.Solutions, s.Ahead.Before = w.device.blocks()
+	case w.single != nil:
 		s.Singles = w.single.solutions.Data
-	} else {
+	default:
 		s.Solutions = w.solutions.RawMatrix().Data
 	}
 	return s
@@ -180,6 +183,11 @@ func (w *learner) state(epoch int, x []float64, climb *adam.Adam) learnState {
 
 // restoreState puts a learner where it was.
 func (w *learner) restoreState(ctx context.Context, s *learnState) error {
+	if w.device != nil {
+		w.taken, w.worst, w.ahead = s.Taken, s.Worst, s.Ahead.ahead()
+		w.device.restore(s)
+		return nil
+	}
 	if !s.Single && w.single != nil {
 		w.single = nil
 		w.prepare()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -35,17 +36,17 @@ var ErrNeedsExact = errors.New("needs the exact solver")
 // residuals and functionals take the learned ones as known.
 type Posterior struct {
 	model     *Model
-	prior     kernel.Covariance // at the model's hyperparameters
-	cov       kernel.Covariance // prior with the unknown mean
-	data      Data              // standardised
-	noise     []float64         // variance per value
-	chol      *solve.Cholesky   // of H; nil with the iterative solver
-	table     kernel.Factor     // H by a structure of the kernel, instead of the iterative solver; nil: none
-	iterative *iterativeSystem  // nil with the exact solver and with a table
-	alpha     []float64         // H⁻¹y
-	start     []float64         // where a further Condition starts to iterate; nil: at alpha
-	share     *share            // of this rank, whose measurements data are; nil: all are here
-	measured  *measured         // what the pseudo-measurements in data stand for; nil: data are Gaussian
+	prior     kernel.Covariance                // at the model's hyperparameters
+	cov       kernel.Covariance                // prior with the unknown mean
+	data      Data                             // standardised
+	noise     []float64                        // variance per value
+	chol      *solve.Cholesky                  // of H; nil with the iterative solver
+	table     kernel.Factor                    // H by a structure of the kernel, instead of the iterative solver; nil: none
+	iterative func() (*iterativeSystem, error) // made when first used; nil with the exact solver and with a table
+	alpha     []float64                        // H⁻¹y
+	start     []float64                        // where a further Condition starts to iterate; nil: at alpha
+	share     *share                           // of this rank, whose measurements data are; nil: all are here
+	measured  *measured                        // what the pseudo-measurements in data stand for; nil: data are Gaussian
 
 	alternatives []alternative // of the hyperparameters
 }
@@ -96,7 +97,8 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 // factor factors H, or prepares to solve it by iteration.
 func (p *Posterior) factor(ctx context.Context) (err error) {
 	if p.model.solver == Iterative && p.measured != nil {
-		p.iterative, err = newScaledSystem(ctx, p.cov, p.data.Nodes, p.noise, p.model.plain)
+		s, err := newScaledSystem(ctx, p.cov, p.data.Nodes, p.noise, p.model.plain)
+		p.iterative = func() (*iterativeSystem, error) { return s, nil }
 		return err
 	}
 	if p.model.solver == Iterative {
@@ -105,7 +107,13 @@ func (p *Posterior) factor(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		p.iterative, err = newIterativeSystem(ctx, p.cov, p.data, p.systemRows(), p.noise, p.model.plain)
+		background, cov, data, noise := context.WithoutCancel(ctx), p.cov, p.data, p.noise
+		p.iterative = sync.OnceValues(func() (*iterativeSystem, error) {
+			return newIterativeSystem(background, cov, data, p.systemRows(), noise, p.model.plain)
+		})
+		if p.device() == nil { // which does without
+			_, err = p.iterative()
+		}
 		return err
 	}
 	h := mat.NewSymDense(p.data.Len(), nil)
@@ -125,7 +133,14 @@ func (p *Posterior) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) er
 		h.Solve(dst, b)
 		return ctx.Err()
 	}
-	return p.iterative.solve(ctx, dst, b, a)
+	if done, err := p.solveOnCard(ctx, dst, b, a); done || err != nil {
+		return err
+	}
+	s, err := p.iterative()
+	if err != nil {
+		return err
+	}
+	return s.solve(ctx, dst, b, a)
 }
 
 // factored returns H, factored; nil with the iterative solver.

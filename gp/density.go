@@ -26,7 +26,7 @@ func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float6
 	logDet := 0.0
 	if h := p.factored(); h != nil {
 		logDet = h.LogDet()
-	} else if logDet, se, err = p.iterative.logDet(ctx, 0); err != nil {
+	} else if logDet, se, err = p.logDet(ctx); err != nil {
 		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
 	}
 	fit, err := dot(ctx, p.systemRows(), p.alpha, p.data.Y)
@@ -37,6 +37,15 @@ func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float6
 	within, _ := all.within(p.model.noise)
 	value = -fit/2 - logDet/2 - float64(all.Len())/2*math.Log(2*math.Pi) + within
 	return value - all.densities()*math.Log(p.model.units.Scale), se / 2, nil
+}
+
+// logDet estimates log det H, with its standard error.
+func (p *Posterior) logDet(ctx context.Context) (value, se float64, err error) {
+	s, err := p.iterative()
+	if err != nil {
+		return 0, 0, err
+	}
+	return s.logDet(ctx, 0)
 }
 
 // densities returns the number of measurements that a log marginal likelihood is

@@ -32,6 +32,9 @@ const (
 	solveNumbers  = 1 << 23
 )
 
+// noiseStream names the random numbers of measurement noise in draws.
+const noiseStream = "measurement noise"
+
 // update turns prior draws g_x at the measurements into H⁻¹(y − g_x − ε), in place: there may be hundreds of
 // megabytes of them.
 func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*mat.Dense, error) {
@@ -62,7 +65,7 @@ func (p *Posterior) rest(rest, at *mat.Dense, lo int, seed uint64) {
 	to, from := rest.RawMatrix(), at.RawMatrix()
 	parallel.Ranges(t, size, func(k0, k1 int) {
 		for s := lo; s < lo+draws; s++ {
-			normal := rand.New(rng.New(seed, "measurement noise", uint64(s), uint64((first+k0)/size)))
+			normal := rand.New(rng.New(seed, noiseStream, uint64(s), uint64((first+k0)/size)))
 			for k := k0; k < k1; k++ {
 				e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
 				to.Data[k*to.Stride+s-lo] = p.data.Y[k] - from.Data[k*from.Stride+s] - e

@@ -24,6 +24,7 @@ type likelihood struct {
 	data    Data
 	meanVar float64
 	params  *params
+	card    *Card  // of an iterative fit; nil: none
 	share   *share // of this rank, which data and kernel belong to; nil: one rank has all
 }
 

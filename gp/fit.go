@@ -378,6 +378,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 		return nil, r, err
 	}
 	l = l.over(opts.Ranks)
+	l.card = opts.Device
 	if !opts.Fixed {
 		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, opts.Checkpoints, whole.Part(steps, steps/10)); err != nil {
 			return nil, r, err

@@ -324,7 +324,7 @@ func TestStochasticOptions(t *testing.T) {
 		t.Errorf("noise %v and %v", n.NoiseSD(), m.NoiseSD())
 	}
 	p, q := step[*Posterior](t)(n.Condition(background, d)), *n
-	if p.iterative.precond != nil {
+	if step[*iterativeSystem](t)(p.iterative()).precond != nil {
 		t.Error("the posterior has a preconditioner")
 	}
 	q.plain = false

@@ -32,7 +32,8 @@ type learner struct {
 	right     *mat.Dense       // the sides [α, z_1, …], whose products with ∂H are the gradient
 	worst     float64          // residual of the last step
 	weight    []float64        // of the columns in the gradient
-	single    *singleLearner   // in place of all blocks; nil: none
+	device    *deviceLearner   // in place of all blocks; nil: none
+	single    *singleLearner   // the same
 	mixed     kernel.MixedRows // in place of the covariance, left and right; nil: none
 
 	x     []float64 // free hyperparameters of the step; nil: not known
@@ -54,10 +55,28 @@ func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
 			w.weight[j] = -0.5 / float64(opts.Probes)
 		}
 	}
+	if w.card.Use() == nil {
+		w.beginHere()
+	}
+	return w
+}
+
+// begin makes the blocks of a learner with a card: there, or where the kernel cannot, here.
+func (w *learner) begin() (err error) {
+	if w.card.Use() == nil {
+		return nil
+	}
+	if w.device, err = newDeviceLearner(w); w.device == nil && err == nil {
+		w.beginHere()
+	}
+	return err
+}
+
+// beginHere makes the blocks in the memory of this process.
+func (w *learner) beginHere() {
 	if w.single = newSingleLearner(w); w.single == nil {
 		w.prepare()
 	}
-	return w
 }
 
 // prepare makes the blocks of float64, with the probes of the first step.
@@ -91,6 +110,10 @@ func (w *learner) probe(signs *rng.Stream) {
 // to a tenth. States go to the store, unless it is nil.
 func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, store Checkpoints, steps *progress.Work) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
+	if err := w.begin(); err != nil {
+		return nil, FitReport{}, err
+	}
+	defer w.end()
 	x := l.params.Free(theta)
 	climb, first := adam.New(len(x)), 0
 	keep := newKeeper(store, l.group(), w, theta, epochs)
@@ -131,19 +154,39 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opt
 
 // beside returns the system whose preconditioner still serves; nil if there is none.
 func (w *learner) beside() *iterativeSystem {
-	if w.system == nil || len(w.x) != len(w.built) {
+	if w.system == nil || !closeTo(w.x, w.built) {
 		return nil
-	}
-	for j, v := range w.x {
-		if math.Abs(v-w.built[j]) > learnNear {
-			return nil
-		}
 	}
 	return w.system
 }
 
+// closeTo reports whether a preconditioner that was made at free hyperparameters serves at others;
+// nil are not known.
+func closeTo(x, built []float64) bool {
+	if built == nil || len(x) != len(built) {
+		return false
+	}
+	for j, v := range x {
+		if math.Abs(v-built[j]) > learnNear {
+			return false
+		}
+	}
+	return true
+}
+
 // step returns the stochastic gradient at theta, in natural parameters.
 func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) {
+	if w.device != nil {
+		grad, err := w.device.step(ctx, theta)
+		if err == nil {
+			return grad, nil
+		}
+		if err := w.card.Failed(err); err != nil {
+			return nil, err
+		}
+		w.end()
+		w.beginHere() // from solutions of zero
+	}
 	if w.single != nil {
 		grad, err := w.single.step(ctx, theta)
 		if !errors.Is(err, solve.ErrNotPositiveDefinite) {

@@ -57,11 +57,20 @@ func (s *singleLearner) probe(signs *rng.Stream) {
 	_, first := s.systemRows().Total(len(words))
 	signs.Skip(first)
 	signs.Fill(words)
+	spreadSigns(s.sides.Data, words, k, nil)
+}
+
+// spreadSigns sets the rows of a block to a sign for each bit of their words, after a first number,
+// which is set if there are such.
+func spreadSigns[F float32 | float64](data []F, words []uint64, k int, first []float64) {
 	parallel.Ranges(len(words), 1<<13, func(lo, hi int) {
 		for i, bits := range words[lo:hi] {
-			row := s.sides.Data[(lo+i)*k:][:k]
+			row := data[(lo+i)*k:][:k]
+			if first != nil {
+				row[0] = F(first[lo+i])
+			}
 			for t := 1; t < k; t++ {
-				row[t] = float32(int(bits>>(t-1)&1)*2 - 1)
+				row[t] = F(int(bits>>(t-1)&1)*2 - 1)
 			}
 		}
 	})

@@ -218,7 +218,7 @@ func TestVarianceSaysWhenSolvesFail(t *testing.T) {
 	k := ringKernels(t, step[*graph.Graph](t)(graph.Ring(600)))["series, one scale"]
 	d := Data{Nodes: rand.New(rng.New(1, "low noise")).Perm(600)[:240], Y: make([]float64, 240)}
 	_, p := bothWays(t, k, 20, 1e-4, d)
-	p.iterative.most = 10
+	step[*iterativeSystem](t)(p.iterative()).most = 10
 	if v, err := p.Variance(background, allNodes(600)); !errors.Is(err, solve.ErrNotConverged) {
 		t.Errorf("after ten iterations: %v, %v", v, err)
 	}

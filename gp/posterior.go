@@ -35,7 +35,10 @@ func (p *Posterior) MeanPart(ctx context.Context, nodes []int, lo, hi int) ([]fl
 	if err != nil || l.empty() {
 		return nil, err
 	}
-	mean, err := l.product(ctx, p, p.cov, p.alpha)
+	mean, err := p.meanOnCard(ctx, l)
+	if mean == nil && err == nil {
+		mean, err = l.product(ctx, p, p.cov, p.alpha)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("posterior mean: %w", err)
 	}
@@ -136,6 +139,9 @@ func (p *Posterior) SDError(nodes int) float64 {
 // block by block of nodes, so that memory grows neither with their number nor with that
 // of the nodes times a group.
 func (p *Posterior) sampledVariance(ctx context.Context, l places, w *progress.Work) ([]float64, error) {
+	if out, err := p.varianceOnCard(ctx, l, w); out != nil || err != nil {
+		return out, err
+	}
 	plain := *p
 	plain.alternatives = nil
 	mean, err := p.MeanPart(ctx, l.nodes, l.lo, l.hi)
@@ -366,6 +372,9 @@ func (p *Posterior) SamplePart(ctx context.Context, nodes []int, lo, hi, draws i
 func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64) (*mat.Dense, error) {
 	if p.share != nil {
 		return p.sampleShared(ctx, l.nodes, draws, seed)
+	}
+	if out, err := p.sampleOnCard(ctx, l, draws, seed); out != nil || err != nil {
+		return out, err
 	}
 	begin, rows, own := kernel.AbilitiesOf(p.cov).Draw, p.Nodes(), l.nodes[l.lo:l.hi]
 	if w := l.window(p.cov); w != nil {

@@ -56,7 +56,7 @@ func (l *likelihood) over(g *ranks.Group) *likelihood {
 	if s == nil {
 		return l
 	}
-	return &likelihood{s.kernel, s.data(), l.meanVar, l.params, s}
+	return &likelihood{kernel: s.kernel, data: s.data(), meanVar: l.meanVar, params: l.params, share: s}
 }
 
 // systemRows returns which measurements the ranks have; nil: one rank has all.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"grfgp/internal/gpu"
-	"grfgp/kernel/internal/normal"
 	"grfgp/solve"
 	"grfgp/sparse"
 )
@@ -28,7 +27,7 @@ type DeviceRows interface {
 	Zero(columns int) *DeviceWeights
 	// Prior draws weights: the functions are those of Covariance.Prior with the same seed, from
 	// draw number first on, with those of the constant (WithConstant).
-	Prior(ctx context.Context, columns, first int, seed uint64) (*DeviceWeights, error)
+	Prior(columns, first int, seed uint64) *DeviceWeights
 	// Here sets dst to the functions at the rows.
 	Here(dst *gpu.Block, w *DeviceWeights)
 	// Settle adds K[·, rows]·u to the functions.
@@ -143,16 +142,6 @@ func (f *deviceFactor) slopes(slope, weight []float64, u, w *gpu.Block) float64 
 	f.features.PhiT.Mul(a, u, 1)
 	f.features.PhiT.Mul(b, w, 1)
 	return f.features.Slopes(slope, weight, u, w, a, b)
-}
-
-// drawWeights uploads normal random numbers, a row for each node.
-func drawWeights(ctx context.Context, d *gpu.Device, k *GRF, columns, first int, seed uint64) (*gpu.Block, error) {
-	host := k.block(k.Nodes(), columns)
-	defer k.blocks.Put(host)
-	if err := normal.Fill(ctx, host, seed, "prior", first); err != nil {
-		return nil, err
-	}
-	return d.Upload(columns, host.RawMatrix().Data), nil
 }
 
 // uploadCSR copies a sparse matrix to a card.

@@ -226,24 +226,21 @@ func (r *deviceRows) Zero(columns int) *DeviceWeights {
 	return w
 }
 
-func (r *deviceRows) Prior(ctx context.Context, columns, first int, seed uint64) (*DeviceWeights, error) {
+func (r *deviceRows) Prior(columns, first int, seed uint64) *DeviceWeights {
 	w := &DeviceWeights{level: make([]float64, columns)}
 	for k, grf := range r.grfs() {
 		own := seed
 		if k > 0 {
 			own = drawSeed(seed, k-1)
 		}
-		part, err := drawWeights(ctx, r.device, grf, columns, first, own)
-		if err != nil {
-			w.Free()
-			return nil, err
-		}
+		part := r.device.Block(grf.Nodes(), columns)
+		part.Normals(own, "prior", first, 0)
 		w.parts = append(w.parts, part)
 	}
 	if r.constant != 0 {
 		w.level = meanConstant(r.constant, nil).levels(first+columns, seed)[first:]
 	}
-	return w, nil
+	return w
 }
 
 func (r *deviceRows) Here(dst *gpu.Block, w *DeviceWeights) {

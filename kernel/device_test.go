@@ -165,10 +165,7 @@ func testDeviceRows(t *testing.T, k kernel.Kernel, compact bool) {
 		if err := full.Prior(t.Context(), prior, seed); err != nil {
 			t.Fatal(err)
 		}
-		weights, err := r.Prior(t.Context(), columns, first, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		weights := r.Prior(columns, first, seed)
 		r.Here(out, weights)
 		near(t, "draws at the rows", get(out), rowsAndColumns(prior, rows, first, columns), 1e-6)
 		r.Settle(weights, onU)

@@ -35,7 +35,8 @@ the machine or to an exact method within the same run:
 Without arguments it runs all parts, in about ten minutes. 'grfgp bench medium' times whole
 runs on graphs of medium size, 'grfgp bench memory' measures the memory of large ones,
 'grfgp bench packed' times their way from a packed file to features, 'grfgp bench ranks' measures
-several processes over MPI, and 'grfgp bench rivals' compares the accuracy with simple rules.
+several processes over MPI, 'grfgp bench gpu' a graphics card, and 'grfgp bench rivals' compares
+the accuracy with simple rules.
 
 The part accuracy uses the data sets cora and facebook if they are on this machine (see
 'grfgp dataset'), and a generated graph otherwise.`,
@@ -57,7 +58,7 @@ The part accuracy uses the data sets cora and facebook if they are on this machi
 			return a.bench(cmd.Context(), o)
 		},
 	}
-	cmd.AddCommand(rivalsVerb(a), mediumVerb(a), memoryVerb(a), packedVerb(a), benchRanksVerb(a))
+	cmd.AddCommand(rivalsVerb(a), mediumVerb(a), memoryVerb(a), packedVerb(a), benchRanksVerb(a), benchGPUVerb(a))
 	cmd.Flags().IntVar(&o.Largest, "largest", 20, fmt.Sprintf("regression and multiscale: rings of up to 2^`N` nodes, N from %d to %d", leastLargest, mostLargest))
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "small graphs: seconds instead of minutes, with less precise results")
 	return cmd

@@ -1,6 +1,9 @@
 package gpu
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // MaxColumns is the most columns of a block.
 const MaxColumns = maxColumns
@@ -169,12 +172,21 @@ func (b *Block) Columns(keep []int) *Block {
 }
 
 // AddColumns adds factor[t]·e[:, t] to column to[t], unless to[t] is negative.
-func (b *Block) AddColumns(e *Block, to []int, factor []float64) {
+func (b *Block) AddColumns(e *Block, to []int, factor []float64) { b.putColumns(e, to, factor, 1) }
+
+// SetColumn sets a column to one of x.
+func (b *Block) SetColumn(column int, x *Block, from int) {
+	to, factor := slices.Repeat([]int{-1}, x.cols), make([]float64, x.cols)
+	to[from], factor[from] = column, 1
+	b.putColumns(x, to, factor, 0)
+}
+
+func (b *Block) putColumns(e *Block, to []int, factor []float64, add int32) {
 	if e.rows != b.rows || len(to) != e.cols || len(factor) != e.cols {
 		panic(fmt.Sprintf("gpu: %d×%d and %d places to add to %d rows", e.rows, e.cols, len(to), b.rows))
 	}
 	each := rowsEach(e.cols)
-	b.device.run("add_columns", groups(b.rows, each), threads, b.at, e.at, int64(b.rows), int32(e.cols), int32(b.cols), int32(each), columnNumbers(to), perColumn(factor))
+	b.device.run("add_columns", groups(b.rows, each), threads, b.at, e.at, int64(b.rows), int32(e.cols), int32(b.cols), int32(each), columnNumbers(to), perColumn(factor), add)
 }
 
 // Sums sets sums[t] = Σ_i weight_i·p_it·q_it. A nil q or weight stands for ones.
@@ -219,6 +231,13 @@ func (b *Block) Subtract(x, keep, out *Block) {
 	b.sameAs(x)
 	b.diagonals(keep, out)
 	b.sweep("subtract", []any{b.at, x.at, keep.at, out.at})
+}
+
+// Observe sets b = y − g − sd∘b, where y and sd have a number for each row.
+func (b *Block) Observe(y, g, sd *Block) {
+	b.sameAs(g)
+	b.diagonals(y, sd)
+	b.sweep("observe", []any{b.at, y.at, g.at, sd.at})
 }
 
 // Invert sets b = 1/(x + y + c), number by number.

@@ -31,6 +31,9 @@ type Device struct {
 	kept int64               // bytes in the pool
 	most int64               // largest value of used
 	live map[pointer]int64   // sizes of what is in use
+
+	zigguratOnce sync.Once
+	zigguratAt   tables // of random numbers
 }
 
 // Open returns the first card of this machine. The error wraps ErrNone if there is none that
@@ -167,6 +170,16 @@ func (d *Device) take(bytes int64) pointer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.own(at, size)
+	return at
+}
+
+// takeForGood is take for what is never given back, and not counted.
+func (d *Device) takeForGood(bytes int64) pointer {
+	at := d.take(bytes)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.used -= d.live[at]
+	delete(d.live, at)
 	return at
 }
 

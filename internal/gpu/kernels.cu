@@ -13,6 +13,7 @@
 typedef unsigned int u32;
 typedef unsigned char u8;
 typedef long long i64;
+typedef unsigned long long u64;
 
 struct factors {
 	double of[64];
@@ -328,11 +329,12 @@ extern "C" __global__ void dot(double *parts, const double *p, const double *q, 
 	PART(parts, k, 0, sum)
 }
 
-// add_columns adds factor_t·e[:, t] to x[:, to_t], where to_t is not negative; x has width columns.
-extern "C" __global__ void add_columns(double *x, const double *e, i64 n, int k, int width, int rows, struct factors to_column, struct factors factor) {
+// add_columns adds factor_t·e[:, t] to x[:, to_t], or sets it, where to_t is not negative; x has width columns.
+extern "C" __global__ void add_columns(double *x, const double *e, i64 n, int k, int width, int rows, struct factors to_column, struct factors factor, int add) {
 	EACH(n, k, rows) {
 		int column = (int)to_column.of[t];
-		if (column >= 0) x[i * width + column] = x[i * width + column] + factor.of[t] * e[at];
+		double v = factor.of[t] * e[at];
+		if (column >= 0) x[i * width + column] = add ? x[i * width + column] + v : v;
 	}
 }
 
@@ -377,6 +379,13 @@ extern "C" __global__ void subtract(double *dst, const double *x, const double *
 	}
 }
 
+// observe sets e = y − g − sd∘e: what noisy measurements y leave of draws g, given random numbers e.
+extern "C" __global__ void observe(double *e, const double *y, const double *g, const double *sd, i64 n, int k, int rows) {
+	EACH(n, k, rows) {
+		e[at] = y[i] - g[at] - sd[i] * e[at];
+	}
+}
+
 // levels adds factor·level[t] to column t, from the memory of the card.
 extern "C" __global__ void levels(double *dst, const double *level, i64 n, int k, int rows, double factor) {
 	EACH(n, k, rows) {
@@ -409,4 +418,95 @@ extern "C" __global__ void spread(double *square, const double *x, const double 
 		sum = sum + v * v;
 	}
 	square[i] = square[i] + sum;
+}
+
+// ---- Random numbers ----
+
+// stream is a stream of package rng: Philox 2x64 with ten rounds.
+struct stream {
+	u64 key, index, block, spare;
+	bool has_spare;
+};
+
+__forceinline__ __device__ u64 next(struct stream *s) {
+	if (s->has_spare) {
+		s->has_spare = false;
+		return s->spare;
+	}
+	u64 a = s->block++, b = s->index, key = s->key;
+	for (int round = 0; round < 10; round++) {
+		const u64 multiplier = 0xD2B74407B1CE6E93ull;
+		u64 high = __umul64hi(multiplier, a), low = multiplier * a;
+		a = high ^ key ^ b;
+		b = low;
+		key += 0x9E3779B97F4A7C15ull;
+	}
+	s->spare = b;
+	s->has_spare = true;
+	return a;
+}
+
+// log_uniform returns the logarithm of the next uniform number in [0, 1), of 53 bits.
+__forceinline__ __device__ double log_uniform(struct stream *s) {
+	u64 m = next(s) << 11 >> 11;
+	if (m == 0) return -1e300 * 1e300;
+	int halvings = 0; // u = m·2^-53 = f·2^-halvings with f in [1, 2)
+	while (!(m >> 52)) {
+		m <<= 1;
+		halvings++;
+	}
+	halvings++;
+	double f = (double)m / 4503599627370496.0;
+	if (f > 1.4142135623730951) {
+		f = f / 2;
+		halvings--;
+	}
+	// log f = 2·artanh z, z = (f − 1)/(f + 1), |z| < 0.172.
+	double z = (f - 1) / (f + 1), square = z * z, sum = 0;
+	for (int j = 25; j >= 3; j -= 2) sum = (sum + 1.0 / j) * square;
+	return 2 * z + 2 * z * sum - halvings * 0.6931471805599453;
+}
+
+// exponential returns eᵃ for a from −10 to 0.
+__device__ double exponential(double a) {
+	int halvings = (int)(0.5 - a * 1.4426950408889634);
+	double r = a + halvings * 0.693147180369123816490 + halvings * 1.90821492927058770002e-10, sum = 1;
+	for (int j = 14; j >= 1; j--) sum = 1 + sum * r / j;
+	for (; halvings > 0; halvings--) sum = sum / 2;
+	return sum;
+}
+
+// normal returns the next normal number of a stream by the ziggurat of Marsaglia and Tsang, as Go's
+// math/rand/v2 does; the tables are those of ziggurat in normals.go.
+__forceinline__ __device__ double normal(struct stream *s, const u32 *kn, const float *wn, const float *fn) {
+	const double tail = 3.442619855899;
+	for (;;) {
+		u64 u = next(s);
+		int j = (int)(u32)u, i = (int)(u >> 32 & 0x7F);
+		double x = (double)j * (double)wn[i];
+		if ((j < 0 ? 0u - (u32)j : (u32)j) < kn[i]) return x;
+		if (i == 0) {
+			double y;
+			do {
+				x = -log_uniform(s) * (1.0 / tail);
+				y = -log_uniform(s);
+			} while (!(y + y >= x * x));
+			return j > 0 ? tail + x : -tail - x;
+		}
+		float uniform = (float)((double)(next(s) << 11 >> 11) / 9007199254740992.0);
+		if (fn[i] + uniform * (fn[i - 1] - fn[i]) < (float)exponential(-.5 * x * x)) return x;
+	}
+}
+
+#define STREAM_ROWS 1024
+
+// normals sets dst to normal random numbers: column t of the rows from 1024·b on has those of
+// stream b + first of the family keys[t]. A thread has one stream.
+extern "C" __global__ void normals(double *dst, const u64 *keys, const u32 *kn, const float *wn, const float *fn, i64 n, int k, i64 first) {
+	i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, b = thread / k;
+	int t = (int)(thread - b * k);
+	i64 from = b * STREAM_ROWS, to = from + STREAM_ROWS < n ? from + STREAM_ROWS : n;
+	if (from >= n) return;
+	struct stream s = {keys[t], (u64)(b + first), 0, 0, false};
+	for (i64 i = from; i < to; i++) dst[i * k + t] = normal(&s, kn, wn, fn);
 }

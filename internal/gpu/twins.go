@@ -50,10 +50,12 @@ var twins = map[string]func(c *call){
 	"scatter":        scatterTwin,
 	"scale_rows":     scaleRowsTwin,
 	"subtract":       subtractTwin,
+	"observe":        observeTwin,
 	"levels":         levelsTwin,
 	"invert":         invertTwin,
 	"extrapolate":    extrapolateTwin,
 	"spread":         spreadTwin,
+	"normals":        normalsTwin,
 }
 
 // threadsOf returns the number of threads of a group of a kernel.

@@ -115,10 +115,10 @@ func dotTwin(c *call) {
 }
 
 func addColumnsTwin(c *call) {
-	x, e, n, k, width, rows, to, factor := c.doubles(), c.doubles(), c.int64(), c.int32(), c.int32(), c.int32(), c.factors(), c.factors()
+	x, e, n, k, width, rows, to, factor, add := c.doubles(), c.doubles(), c.int64(), c.int32(), c.int32(), c.int32(), c.factors(), c.factors(), c.int32()
 	eachTwin(c.groups, n, k, rows, func(_, i, t, at int) {
 		if column := int(to[t]); column >= 0 {
-			x[i*width+column] += float64(factor[t] * e[at])
+			x[i*width+column] = scaled(x[i*width+column], factor[t], e[at], add)
 		}
 	}, nil)
 }
@@ -146,6 +146,11 @@ func scaleRowsTwin(c *call) {
 func subtractTwin(c *call) {
 	dst, x, keep, out, n, k, rows := c.doubles(), c.doubles(), c.doubles(), c.doubles(), c.int64(), c.int32(), c.int32()
 	eachTwin(c.groups, n, k, rows, func(_, i, _, at int) { dst[at] = float64(keep[i]*x[at]) - float64(out[i]*dst[at]) }, nil)
+}
+
+func observeTwin(c *call) {
+	e, y, g, sd, n, k, rows := c.doubles(), c.doubles(), c.doubles(), c.doubles(), c.int64(), c.int32(), c.int32()
+	eachTwin(c.groups, n, k, rows, func(_, i, _, at int) { e[at] = y[i] - g[at] - float64(sd[i]*e[at]) }, nil)
 }
 
 func levelsTwin(c *call) {

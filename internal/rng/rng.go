@@ -67,6 +67,13 @@ func Derive(seed uint64, purpose string) Key {
 	return Key(key)
 }
 
+// Within returns the family of the streams New(seed, purpose, index, ·), numbered by the last
+// index.
+func Within(seed uint64, purpose string, index uint64) Key {
+	key, _ := philox(index, 1, uint64(Derive(seed, purpose)))
+	return Key(key)
+}
+
 // At returns stream number index of the family, by value: starting a stream
 // per node costs nothing.
 func (k Key) At(index uint64) Stream { return Stream{key: uint64(k), index: index} }

@@ -124,3 +124,14 @@ func TestRunMediumClasses(t *testing.T) {
 		t.Errorf("share of wrong classes %v, want %v", r.Error, want)
 	}
 }
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{{[]float64{7}, 7}, {[]float64{1, 4}, 2.5}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 9, 2}, 3}} {
+		if got := median(c.x); got != c.want {
+			t.Errorf("median of %v: %v, want %v", c.x, got, c.want)
+		}
+	}
+}

@@ -42,10 +42,23 @@ type RingRun struct {
 	Stochastic gp.Stochastic
 	// Ranks run the task together; nil: this process alone.
 	Ranks *ranks.Group
+	// Card is a graphics card to learn and infer on; nil: the processor alone.
+	Card *gp.Card
 
-	kernel kernel.Kernel // state after the run
-	model  *gp.Model
-	train  gp.Data
+	kernel      kernel.Kernel // state after the run
+	model       *gp.Model
+	train, test gp.Data
+	keep        bool // the answer
+	answer      *ringAnswer
+}
+
+// ringAnswer is a posterior at test nodes: those of this rank.
+type ringAnswer struct {
+	posterior *gp.Posterior
+	nodes     []int
+	mean, sd  []float64
+	draws     *mat.Dense // a row per node, which sd is that of
+	seconds   float64
 }
 
 // Regression is the cost and the error of a whole regression on a ring.
@@ -104,8 +117,7 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 	if err != nil {
 		return out, err
 	}
-	var test gp.Data
-	r.train, test = ringTask(r.Nodes, r.Seed)
+	r.train, r.test = ringTask(r.Nodes, r.Seed)
 	start := time.Now()
 	if err := r.prepare(ctx, ring, &out); err != nil {
 		return out, err
@@ -113,7 +125,7 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 	out.Features = time.Since(start).Seconds()
 
 	start = time.Now()
-	opts := gp.FitOptions{Solver: gp.Iterative, Epochs: r.Epochs, Seed: r.Seed, Stochastic: r.Stochastic, Ranks: r.Ranks}
+	opts := gp.FitOptions{Solver: gp.Iterative, Epochs: r.Epochs, Seed: r.Seed, Stochastic: r.Stochastic, Ranks: r.Ranks, Device: r.Card}
 	if r.Authors {
 		opts = r.authorsOptions(opts)
 	}
@@ -126,43 +138,54 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 	out.Passes, out.Moved = passes.Seconds, passes.Bytes
 	out.Training, out.NoiseSD, out.Residual = time.Since(start).Seconds(), report.NoiseSD, report.Residual
 
-	start = time.Now()
-	p, err := r.model.Condition(ctx, r.train)
+	answer, err := r.infer(ctx, r.model)
 	if err != nil {
 		return out, err
 	}
-	own := ownNodes(p, test.Nodes)
-	mean, err := p.Mean(ctx, own)
-	if err != nil {
-		return out, err
-	}
-	draws, err := p.Sample(ctx, own, ringDraws, r.Seed)
-	if err != nil {
-		return out, err
-	}
-	out.Inference = time.Since(start).Seconds()
-	sd := make([]float64, len(own))
-	for i := range sd {
-		for _, v := range draws.RawRowView(i) {
-			sd[i] += (v - mean[i]) * (v - mean[i]) / ringDraws
-		}
-		sd[i] = math.Sqrt(sd[i])
-	}
+	out.Inference = answer.seconds
+	p, mean, sd := answer.posterior, answer.mean, answer.sd
 	shared, _, _ := p.Ranks()
-	if out.Digest, err = digest(ctx, shared, own, mean, draws); err != nil {
+	if out.Digest, err = digest(ctx, shared, answer.nodes, mean, answer.draws); err != nil {
 		return out, err
 	}
-	draws = nil
+	if r.keep {
+		r.answer = answer
+	}
 	if mean, _, err = ranks.Gather(ctx, shared, mean); err != nil {
 		return out, err
 	}
 	if sd, _, err = ranks.Gather(ctx, shared, sd); err != nil {
 		return out, err
 	}
-	out.RMSE, out.Coverage = score(test.Y, mean, sd, report.NoiseSD)
+	out.RMSE, out.Coverage = score(r.test.Y, mean, sd, report.NoiseSD)
 	out.Bytes = heap() - before
 	runtime.KeepAlive(p) // with features, graphs and measurements
 	return out, nil
+}
+
+// infer computes the posterior mean and 64 samples at the test nodes.
+func (r *RingRun) infer(ctx context.Context, m *gp.Model) (*ringAnswer, error) {
+	start := time.Now()
+	p, err := m.Condition(ctx, r.train)
+	if err != nil {
+		return nil, err
+	}
+	a := &ringAnswer{posterior: p, nodes: ownNodes(p, r.test.Nodes)}
+	if a.mean, err = p.Mean(ctx, a.nodes); err != nil {
+		return nil, err
+	}
+	if a.draws, err = p.Sample(ctx, a.nodes, ringDraws, r.Seed); err != nil {
+		return nil, err
+	}
+	a.seconds = time.Since(start).Seconds()
+	a.sd = make([]float64, len(a.nodes))
+	for i := range a.sd {
+		for _, v := range a.draws.RawRowView(i) {
+			a.sd[i] += (v - a.mean[i]) * (v - a.mean[i]) / ringDraws
+		}
+		a.sd[i] = math.Sqrt(a.sd[i])
+	}
+	return a, nil
 }
 
 // ownNodes returns the nodes of a sorted list for which this rank has to ask the posterior.

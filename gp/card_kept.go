@@ -1,0 +1,149 @@
+package gp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"grfgp/internal/gpu"
+	"grfgp/kernel"
+)
+
+// kept is what a device keeps of the computation before, for the next one: a posterior has the
+// measurements of its fit, and predictions at all nodes are asked for again and again.
+type kept struct {
+	mu     sync.Mutex // guards
+	rows   *keptRows
+	values *keptValues
+}
+
+// keptRows is a kernel at the measured nodes on the device. Whoever has it uses it alone.
+type keptRows struct {
+	kernel.DeviceRows
+	of       kernel.Kernel
+	nodes    []int
+	constant float64
+	theta    []float64 // of Set
+}
+
+// keptValues are functions of a kernel at a theta, at some nodes.
+type keptValues struct {
+	kernel.DeviceValues
+	of    kernel.Kernel
+	theta []float64
+	nodes []int
+}
+
+func (c *Card) keeps() *kept {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil {
+		c.kept = new(kept)
+	}
+	return c.kept
+}
+
+// rowsOf returns a kernel at measured nodes on the device, to be given back by keepRows; nil if
+// it cannot be computed there.
+func (c *Card) rowsOf(k kernel.Kernel, nodes []int, constant float64) (*keptRows, error) {
+	begin := kernel.TrainingOf(k).Device
+	if begin == nil {
+		return nil, nil
+	}
+	from := c.keeps()
+	from.mu.Lock()
+	if r := from.rows; r != nil && r.of == k && r.constant == constant && slices.Equal(r.nodes, nodes) {
+		from.rows = nil
+		from.mu.Unlock()
+		return r, nil
+	}
+	from.mu.Unlock()
+	own, err := begin(c.Device, nodes, constant)
+	if own == nil || err != nil {
+		return nil, err
+	}
+	return &keptRows{DeviceRows: own, of: k, nodes: slices.Clone(nodes), constant: constant}, nil
+}
+
+// keepRows keeps what rowsOf has returned in place of what was kept.
+func (c *Card) keepRows(r *keptRows) {
+	to := c.keeps()
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	if to.rows != nil {
+		to.rows.Free()
+	}
+	to.rows = r
+}
+
+// Set goes to other hyperparameters.
+func (r *keptRows) Set(ctx context.Context, theta []float64) error {
+	if r.theta != nil && slices.Equal(r.theta, theta) {
+		return nil
+	}
+	if err := r.DeviceRows.Set(ctx, theta); err != nil {
+		return err
+	}
+	r.theta = slices.Clone(theta)
+	return nil
+}
+
+// valuesAt returns the functions at some nodes, to be given back by keepValues; nil if the card
+// cannot have them.
+func (c *Card) valuesAt(ctx context.Context, r *keptRows, nodes []int) (*keptValues, error) {
+	from := c.keeps()
+	from.mu.Lock()
+	if v := from.values; v != nil && v.of == r.of && slices.Equal(v.theta, r.theta) && slices.Equal(v.nodes, nodes) {
+		from.values = nil
+		from.mu.Unlock()
+		return v, nil
+	}
+	from.mu.Unlock()
+	own, err := r.Elsewhere(ctx, nodes)
+	if own == nil || err != nil {
+		return nil, err
+	}
+	return &keptValues{own, r.of, slices.Clone(r.theta), slices.Clone(nodes)}, nil
+}
+
+// keepValues keeps functions at many of all nodes in place of what was kept, and frees those at few.
+func (c *Card) keepValues(v *keptValues, all int) {
+	if 8*len(v.nodes) < all {
+		v.Free()
+		return
+	}
+	to := c.keeps()
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	if to.values != nil {
+		to.values.Free()
+	}
+	to.values = v
+}
+
+// forget frees all that is kept, and reports whether there was something.
+func (c *Card) forget() bool {
+	from := c.keeps()
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	some := from.rows != nil || from.values != nil
+	if from.rows != nil {
+		from.rows.Free()
+	}
+	if from.values != nil {
+		from.values.Free()
+	}
+	from.rows, from.values = nil, nil
+	c.Device.Trim()
+	return some
+}
+
+// columnsAtATime is how many columns of blocks with so many rows in all go beside each other: as
+// many as half of the free memory holds.
+func columnsAtATime(d *gpu.Device, rows int) int {
+	free, _, err := d.Memory()
+	if err != nil {
+		return 1
+	}
+	return int(max(1, min(gpu.MaxColumns, free/2/(8*int64(rows)+1))))
+}

@@ -1,0 +1,188 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/graph"
+	"grfgp/internal/gpu"
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/walk"
+	"math/rand/v2"
+)
+
+// cardKernels are kernels that a card can compute, on a ring of 2,000 nodes.
+func cardKernels(t *testing.T) map[string]kernel.Kernel {
+	t.Helper()
+	ring := step[*graph.Graph](t)(graph.Ring(2000))
+	sample := func(g *graph.Graph) *walk.Features {
+		opts := walk.Default()
+		opts.MaxLen, opts.Scale = 5, g.WalkScale(graph.NormalizedAdjacency)
+		return step[*walk.Features](t)(walk.Sample(background, g.Normalized(graph.NormalizedAdjacency), opts))
+	}
+	fine := step[*kernel.GRF](t)(kernel.NewGRF(sample(ring), kernel.Diffusion{}))
+	var scales []kernel.Scale
+	for _, l := range ring.Coarsen(60) {
+		scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: sample(l.Graph)})
+	}
+	return map[string]kernel.Kernel{"one scale": fine,
+		"many scales": step[*kernel.Multiscale](t)(kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{}))}
+}
+
+// cardData measures a smooth function at 60 % of the nodes, one of them twice.
+func cardData(n int) Data {
+	random := rand.New(rng.New(1, "card"))
+	var d Data
+	for i := range n {
+		if random.Float64() < 0.6 {
+			d.Nodes = append(d.Nodes, i)
+			d.Y = append(d.Y, 3+math.Sin(12*math.Pi*float64(i)/float64(n))+0.1*random.NormFloat64())
+		}
+	}
+	d.Nodes, d.Y = append(d.Nodes, d.Nodes[0]), append(d.Y, d.Y[0]+0.05)
+	return d
+}
+
+// predicted are the predictions of a posterior.
+type predicted struct {
+	mean, sd    []float64
+	draws, some *mat.Dense
+}
+
+// predictions conditions a model and predicts.
+func predictions(ctx context.Context, m *Model, d Data) (r predicted, err error) {
+	p, err := m.Condition(ctx, d)
+	if err != nil {
+		return r, err
+	}
+	nodes := allNodes(p.Nodes())
+	if r.mean, err = p.Mean(ctx, nodes); err != nil {
+		return r, err
+	}
+	if r.sd, err = p.sampledVariance(ctx, p.wholeList(nodes), nil); err != nil {
+		return r, err
+	}
+	for i, v := range r.sd {
+		r.sd[i] = math.Sqrt(v)
+	}
+	if r.draws, err = p.Sample(ctx, nodes, 3, 5); err != nil {
+		return r, err
+	}
+	r.some, err = p.Sample(ctx, nodes[10:90], 70, 5)
+	return r, err
+}
+
+// TestCardEqualsProcessor: with the same hyperparameters, means, draws and standard deviations of a card and of the
+// processor are equal to 1e-6, where the data have a standard deviation of 0.7. Hyperparameters that are learned
+// on the card are those of the processor to 1 %: both stop solves at the same residuals, but rounding grows in
+// some hundred iterations and twelve steps. The processor works in float64 here; its float32 differs from both by more.
+func TestCardEqualsProcessor(t *testing.T) {
+	defer func(before int) { cardFrom, maySingle = before, true }(cardFrom)
+	cardFrom, maySingle = 1, false
+	for name, k := range cardKernels(t) {
+		for _, solver := range []Solver{Iterative, Exact} {
+			t.Run(name+"/"+solver.String(), func(t *testing.T) {
+				d := cardData(k.Nodes())
+				if solver == Exact {
+					d = d.Slice(0, 200)
+				}
+				opts := FitOptions{Solver: solver, Epochs: 12, Seed: 3}
+				m, report, err := Fit(background, k, d, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				card := NewCard(gpu.Simulate(gpu.Simulated{}), false)
+				opts.Device = card
+				_, other, err := Fit(background, k, d, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for j, v := range report.Theta {
+					if math.Abs(other.Theta[j]/v-1) > 0.01 {
+						t.Errorf("%s is %v on the card and %v on the processor", report.Names[j], other.Theta[j], v)
+					}
+				}
+				if se := report.LogLikelihoodSE + 1e-6; math.Abs(other.LogLikelihood-report.LogLikelihood) > se {
+					t.Errorf("log likelihoods %v and %v, with a standard error of %v", other.LogLikelihood, report.LogLikelihood, se)
+				}
+				want, err := predictions(background, m, d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := predictions(background, m.On(card), d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, "mean", got.mean, want.mean, 1e-6)
+				// Draws are solved for to 5 % of the noise alone, and without a good preconditioner rounding
+				// decides where in it they end: the second digit of a residual after 40 iterations.
+				tol := 1e-6
+				if name == "one scale" && solver == Iterative {
+					tol = 0.05 * m.NoiseSD()
+				}
+				near(t, "sd", got.sd, want.sd, tol)
+				near(t, "draws", got.draws.RawMatrix().Data, want.draws.RawMatrix().Data, tol)
+				near(t, "draws at some nodes", got.some.RawMatrix().Data, want.some.RawMatrix().Data, tol)
+				if !card.Used() || len(card.Failures()) > 0 {
+					t.Error(card.Notes())
+				}
+				card.forget()
+				if n := card.Device.InUse(); n != 0 {
+					t.Errorf("%d bytes were not given back", n)
+				}
+			})
+		}
+	}
+}
+
+// TestCardFails: whenever the card is lost, or its memory is too small, the processor goes on with
+// the same results as without a card, to a tenth of a standard deviation (steps of learning start from
+// other solutions), or the fit ends with the error of the card if there must be one.
+func TestCardFails(t *testing.T) {
+	defer func(before int) { cardFrom = before }(cardFrom)
+	cardFrom = 1
+	k := cardKernels(t)["many scales"]
+	d := cardData(k.Nodes())
+	everything := func(c *Card) (predicted, error) {
+		m, _, err := Fit(background, k, d, FitOptions{Solver: Iterative, Epochs: 12, Seed: 3, Device: c})
+		if err != nil {
+			return predicted{}, err
+		}
+		return predictions(background, m, d)
+	}
+	want, err := everything(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]gpu.Simulated{
+		"at once":          {FailAfter: 1},
+		"while learning":   {FailAfter: 400},
+		"after learning":   {FailAfter: 2000},
+		"no memory":        {Memory: 1 << 16},
+		"memory for a few": {Memory: 1 << 22},
+	}
+	for name, how := range cases {
+		t.Run(name, func(t *testing.T) {
+			card := NewCard(gpu.Simulate(how), false)
+			got, err := everything(card)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "mean", got.mean, want.mean, 0.01)
+			near(t, "sd", got.sd, want.sd, 0.01)
+			if len(card.Failures()) == 0 || !strings.Contains(card.Failures()[0], "went on with the processor") {
+				t.Errorf("notes: %q", card.Notes())
+			}
+			must := NewCard(gpu.Simulate(how), true)
+			if _, err := everything(must); !errors.Is(err, gpu.ErrLost) && !errors.Is(err, gpu.ErrMemory) {
+				t.Errorf("a card was required: %v", err)
+			}
+		})
+	}
+}

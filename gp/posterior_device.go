@@ -1,0 +1,309 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/gpu"
+	"grfgp/kernel"
+	"grfgp/progress"
+	"grfgp/solve"
+)
+
+// cardFrom is the number of nodes from which posteriors by the exact solver are computed on a
+// card: fewer take no time on the processor. It is a variable for tests.
+var cardFrom = 1 << 15
+
+// device returns the card that the posterior is computed on; nil: none.
+func (p *Posterior) device() *gpu.Device {
+	card := p.model.card
+	device := card.Use()
+	if device == nil || p.share != nil || p.table != nil || kernel.TrainingOf(p.model.kernel).Device == nil {
+		return nil
+	}
+	if !card.Must && p.model.solver != Iterative && p.Nodes() < cardFrom {
+		return nil
+	}
+	return device
+}
+
+// cardSystem is the system of measurements on a card.
+type cardSystem struct {
+	device *gpu.Device
+	rows   *keptRows
+	noise  []float64
+	plain  bool
+
+	onNoise *gpu.Block
+	precond solve.DevicePreconditioner
+	own     bool // precond is that of the kernel, not the diagonal
+}
+
+// prepare goes to the hyperparameters of the kernel.
+func (s *cardSystem) prepare(ctx context.Context, theta []float64) error {
+	return s.rows.Set(ctx, theta)
+}
+
+// system returns the system; its preconditioner is made when first used.
+func (s *cardSystem) system() solve.DeviceSystem {
+	return solve.DeviceSystem{Device: s.device, Apply: s.rows.Apply, Noise: s.onNoise, Precond: s.precond}
+}
+
+// solve sets x to the solution for b, from the starting guess in it, which cold says to be zero.
+func (s *cardSystem) solve(ctx context.Context, x, b *gpu.Block, cold bool, a accuracy) (err error) {
+	if s.onNoise == nil {
+		s.onNoise = s.device.Upload(1, s.noise)
+		if !s.plain {
+			if s.precond, s.own, err = s.rows.Precondition(ctx, s.noise, s.onNoise); err != nil {
+				return err
+			}
+		}
+	}
+	norms := make([]float64, b.Cols())
+	b.Sums(norms, b, nil)
+	for j, v := range norms {
+		norms[j] = math.Sqrt(v)
+	}
+	tols := a.of(b.Rows(), slices.Min(s.noise), norms)
+	_, err = s.system().CG(ctx, x, b, cold, solve.Options{ColumnTol: tols, MaxIter: solveMost})
+	return err
+}
+
+func (s *cardSystem) free() {
+	s.onNoise.Free()
+	if s.precond != nil {
+		s.precond.Free()
+	}
+}
+
+// onCard calls do with the system of the measurements on the card. It reports whether that was
+// done; false without an error means that the processor has to go on.
+func (p *Posterior) onCard(ctx context.Context, what string, do func(s *cardSystem) error) (bool, error) {
+	for first := true; ; first = false {
+		device := p.device()
+		if device == nil {
+			return false, nil
+		}
+		card := p.model.card
+		rows, err := card.rowsOf(p.model.kernel, p.data.Nodes, p.model.meanVar)
+		if rows == nil {
+			return false, err
+		}
+		s := &cardSystem{device: device, rows: rows, noise: p.noise, plain: p.model.plain}
+		if err = s.prepare(ctx, p.model.theta); err == nil {
+			err = do(s)
+		}
+		s.free()
+		failure := device.Err()
+		if failure == nil {
+			card.keepRows(rows)
+			if err == nil {
+				card.Did(what)
+			}
+			return err == nil, err
+		}
+		rows.Free()
+		if first && errors.Is(failure, gpu.ErrMemory) && card.forget() {
+			continue // there is room now
+		}
+		return false, card.Failed(failure)
+	}
+}
+
+// solveOnCard is solve on the card; done is false where that is not possible.
+func (p *Posterior) solveOnCard(ctx context.Context, dst, b *mat.Dense, a accuracy) (done bool, err error) {
+	if p.measured != nil || p.device() == nil {
+		return false, nil
+	}
+	n, columns := b.Dims()
+	return p.onCard(ctx, "solved", func(s *cardSystem) error {
+		most := columnsAtATime(s.device, 8*n)
+		for lo := 0; lo < columns; lo += most {
+			hi := min(columns, lo+most)
+			side, x := uploadColumns(s.device, b, lo, hi), uploadColumns(s.device, dst, lo, hi)
+			err := s.solve(ctx, x, side, false, a)
+			side.Free()
+			if err == nil && s.device.Failure() == nil { // dst is as it was after a failure
+				downloadColumns(dst, x, lo)
+			}
+			x.Free()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// uploadColumns copies columns [lo, hi) of x to a card.
+func uploadColumns(d *gpu.Device, x *mat.Dense, lo, hi int) *gpu.Block {
+	n, columns := x.Dims()
+	raw := x.RawMatrix()
+	if lo == 0 && hi == columns && raw.Stride == columns {
+		return d.Upload(columns, raw.Data[:n*columns])
+	}
+	return d.Upload(hi-lo, mat.DenseCopyOf(x.Slice(0, n, lo, hi)).RawMatrix().Data)
+}
+
+// downloadColumns copies a block to columns lo and following of x.
+func downloadColumns(x *mat.Dense, b *gpu.Block, lo int) {
+	n, columns := x.Dims()
+	raw := x.RawMatrix()
+	if b.Cols() == columns && raw.Stride == columns {
+		b.Get(raw.Data[:n*columns])
+		return
+	}
+	part := mat.NewDense(n, b.Cols(), nil)
+	b.Get(part.RawMatrix().Data)
+	x.Slice(0, n, lo, lo+b.Cols()).(*mat.Dense).Copy(part)
+}
+
+// meanOnCard returns the standardised mean at places; nil where the processor has to compute it.
+func (p *Posterior) meanOnCard(ctx context.Context, l places) (mean []float64, err error) {
+	_, err = p.valuesOnCard(ctx, l, func(s *cardSystem, v *keptValues) error {
+		at := p.meanAt(s, v)
+		mean = make([]float64, l.len())
+		at.Get(mean)
+		at.Free()
+		return nil
+	}, func() { mean = nil })
+	return mean, err
+}
+
+// meanAt returns the standardised mean on the card.
+func (p *Posterior) meanAt(s *cardSystem, v *keptValues) *gpu.Block {
+	w, alpha := s.rows.Zero(1), s.device.Upload(1, p.alpha)
+	s.rows.Settle(w, alpha)
+	alpha.Free()
+	at := s.device.Block(len(v.nodes), 1)
+	v.Values(at, w)
+	w.Free()
+	return at
+}
+
+// valuesOnCard calls do with functions at places on the card. If it could not be done there, undo
+// is called, and the processor goes on unless there is an error.
+func (p *Posterior) valuesOnCard(ctx context.Context, l places, do func(s *cardSystem, v *keptValues) error, undo func()) (bool, error) {
+	if p.device() == nil {
+		return false, nil
+	}
+	possible := true
+	done, err := p.onCard(ctx, "predicted", func(s *cardSystem) error {
+		v, err := p.model.card.valuesAt(ctx, s.rows, l.nodes[l.lo:l.hi])
+		if v == nil {
+			possible = false
+			return err
+		}
+		err = do(s, v)
+		if s.device.Failure() != nil {
+			v.Free()
+		} else {
+			p.model.card.keepValues(v, p.Nodes())
+		}
+		return err
+	})
+	if done = done && possible; !done {
+		undo()
+	}
+	return done, err
+}
+
+// sampleOnCard is sample on the card; nil where the processor has to compute it.
+func (p *Posterior) sampleOnCard(ctx context.Context, l places, draws int, seed uint64) (out *mat.Dense, err error) {
+	_, err = p.valuesOnCard(ctx, l, func(s *cardSystem, v *keptValues) error {
+		out = mat.NewDense(l.len(), draws, nil)
+		return p.drawOnCard(ctx, s, v, draws, seed, func(lo int, values *gpu.Block) { downloadColumns(out, values, lo) })
+	}, func() { out = nil })
+	return out, err
+}
+
+// drawOnCard calls do with standardised posterior draws at places, from draw number lo on, some at
+// a time.
+func (p *Posterior) drawOnCard(ctx context.Context, s *cardSystem, v *keptValues, draws int, seed uint64, do func(lo int, values *gpu.Block)) error {
+	most := columnsAtATime(s.device, 2*p.Nodes()+len(v.nodes)+8*p.data.Len())
+	y, sd := s.device.Upload(1, p.data.Y), s.device.Upload(1, rootsOf(p.noise))
+	defer y.Free()
+	defer sd.Free()
+	for lo := 0; lo < draws; lo += most {
+		k := min(draws-lo, most)
+		w := s.rows.Prior(k, lo, seed)
+		u, err := p.weightsOnCard(ctx, s, w, y, sd, k, lo, seed)
+		if err == nil {
+			s.rows.Settle(w, u)
+			values := s.device.Block(len(v.nodes), k)
+			v.Values(values, w)
+			do(lo, values)
+			values.Free()
+		}
+		u.Free()
+		w.Free()
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weightsOnCard returns H⁻¹(y − g_x − ε) for draws g, from number first on, whose weights are w.
+func (p *Posterior) weightsOnCard(ctx context.Context, s *cardSystem, w *kernel.DeviceWeights, y, sd *gpu.Block, k, first int, seed uint64) (*gpu.Block, error) {
+	n := p.data.Len()
+	g, rest, u := s.device.Block(n, k), s.device.Block(n, k), s.device.Zeros(n, k)
+	defer g.Free()
+	defer rest.Free()
+	s.rows.Here(g, w)
+	rest.Normals(seed, noiseStream, first, 0)
+	rest.Observe(y, g, sd)
+	if p.factored() == nil && p.measured == nil {
+		return u, s.solve(ctx, u, rest, true, forSamples)
+	}
+	b, x := mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
+	rest.Get(b.RawMatrix().Data)
+	if err := s.device.Failure(); err != nil {
+		return u, err
+	}
+	if err := p.solve(ctx, x, b, forSamples); err != nil {
+		return u, err
+	}
+	u.Set(x.RawMatrix().Data)
+	return u, nil
+}
+
+// rootsOf returns the square roots of x.
+func rootsOf(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = math.Sqrt(v)
+	}
+	return out
+}
+
+// varianceOnCard is sampledVariance on the card; nil where the processor has to compute it.
+func (p *Posterior) varianceOnCard(ctx context.Context, l places, w *progress.Work) (out []float64, err error) {
+	_, err = p.valuesOnCard(ctx, l, func(s *cardSystem, v *keptValues) error {
+		mean, squares := p.meanAt(s, v), s.device.Zeros(l.len(), 1)
+		defer mean.Free()
+		defer squares.Free()
+		group := drawGroup(p.Nodes())
+		groups := varianceDraws / group
+		for b := range groups {
+			err := p.drawOnCard(ctx, s, v, group, varianceSeed+uint64(b), func(_ int, values *gpu.Block) { squares.AddSpread(values, mean) })
+			if err != nil {
+				return err
+			}
+			w.Count(int64(b+1), int64(groups))
+		}
+		scale := p.model.units.Scale
+		squares.Scale(squares, nil, scale*scale/varianceDraws)
+		out = make([]float64, l.len())
+		squares.Get(out)
+		return nil
+	}, func() { out = nil })
+	return out, err
+}

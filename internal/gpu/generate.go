@@ -1,0 +1,3 @@
+package gpu
+
+//go:generate go -C _ptx run .

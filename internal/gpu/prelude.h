@@ -1,0 +1,48 @@
+// What kernels.cu uses of CUDA, for a compiler that has no toolkit: clang makes kernels.ptx
+// with this file. NVRTC knows all of it, and is not given it.
+
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+
+// threadIdx.x and its like read registers of the thread.
+#define REGISTER(object, name)                                                              \
+	struct name##_register {                                                                \
+		__declspec(property(get = get)) unsigned int x;                                     \
+		static __device__ __forceinline__ unsigned int get() { return __nvvm_read_ptx_sreg_##name##_x(); } \
+	};                                                                                      \
+	extern __device__ const __attribute__((weak)) name##_register object;
+REGISTER(threadIdx, tid)
+REGISTER(blockIdx, ctaid)
+REGISTER(blockDim, ntid)
+REGISTER(gridDim, nctaid)
+#undef REGISTER
+
+struct __attribute__((aligned(16))) double2 {
+	double x, y;
+};
+
+// Rounded correctly, as all of CUDA's operations on double.
+__device__ __forceinline__ double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
+__device__ __forceinline__ double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
+
+// The upper half of a product.
+__device__ __forceinline__ unsigned long long __umul64hi(unsigned long long x, unsigned long long y) { return __nvvm_mulhi_ull(x, y); }
+
+// The value of another thread of the warp.
+#define SHUFFLE(name, builtin)                                                              \
+	__device__ __forceinline__ double name(unsigned int mask, double v, int lane) {          \
+		union {                                                                             \
+			double number;                                                                  \
+			int halves[2];                                                                  \
+		} u;                                                                                \
+		u.number = v;                                                                       \
+		u.halves[0] = builtin(mask, u.halves[0], lane, 31);                                 \
+		u.halves[1] = builtin(mask, u.halves[1], lane, 31);                                 \
+		return u.number;                                                                    \
+	}
+SHUFFLE(__shfl_down_sync, __nvvm_shfl_sync_down_i32)
+SHUFFLE(__shfl_xor_sync, __nvvm_shfl_sync_bfly_i32)
+#undef SHUFFLE
