@@ -304,7 +304,7 @@ func TestOpenAPIHasAllSettings(t *testing.T) {
 		s := d.Components.Schemas[name]
 		for field := range reflect.TypeOf(v).Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if _, ok := s.Properties[key]; key != "-" && !ok && !strings.HasPrefix(key, "time") { // studies have no times
+			if _, ok := s.Properties[key]; key != "-" && key != "device" && !ok && !strings.HasPrefix(key, "time") { // studies have neither a device nor times
 				t.Errorf("%s has %s, which the document does not name", name, key)
 			}
 		}
