@@ -99,6 +99,50 @@ func (c *Card) rowsOf(k kernel.Kernel, nodes []int, constant float64) (*keptRows
 	return &keptRows{DeviceRows: own, of: k, nodes: slices.Clone(nodes), constant: constant}, nil
 }
 
+const (
+	tailFrom = 256 // measurements from which one more is added to those that are kept,
+	tailMost = 64  // up to this number
+)
+
+// partsOf is rowsOf in parts: the measurements that are kept, if they are the first ones, and those that
+// were added since. A search adds one at a time.
+func (c *Card) partsOf(k kernel.Kernel, nodes []int, constant float64) ([]*keptRows, error) {
+	from := c.keeps()
+	from.mu.Lock()
+	base := from.rows
+	more := base != nil && base.of == k && base.constant == constant && len(base.nodes) >= tailFrom &&
+		len(base.nodes) < len(nodes) && len(nodes) <= len(base.nodes)+tailMost && slices.Equal(base.nodes, nodes[:len(base.nodes)])
+	if more {
+		from.rows = nil
+	}
+	from.mu.Unlock()
+	if !more {
+		r, err := c.rowsOf(k, nodes, constant)
+		if r == nil {
+			return nil, err
+		}
+		return []*keptRows{r}, nil
+	}
+	tail, err := c.rowsOf(k, nodes[len(base.nodes):], constant)
+	if tail == nil {
+		c.keepRows(base)
+		return nil, err
+	}
+	return []*keptRows{base, tail}, nil
+}
+
+// keepParts keeps the first of what partsOf has returned.
+func (c *Card) keepParts(parts []*keptRows) {
+	c.keepRows(parts[0])
+	freeParts(parts[1:])
+}
+
+func freeParts(parts []*keptRows) {
+	for _, r := range parts {
+		r.free()
+	}
+}
+
 // keepRows keeps what rowsOf has returned in place of what was kept.
 func (c *Card) keepRows(r *keptRows) {
 	to := c.keeps()

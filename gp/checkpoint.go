@@ -173,6 +173,7 @@ func (w *learner) state(epoch int, x []float64, climb *adam.Adam) learnState {
 	switch {
 	case w.device != nil:
 		s.Solutions, s.Ahead.Before = w.device.blocks()
+		s.Built = w.device.made
 	case w.single != nil:
 		s.Singles = w.single.solutions.Data
 	default:
@@ -185,8 +186,7 @@ func (w *learner) state(epoch int, x []float64, climb *adam.Adam) learnState {
 func (w *learner) restoreState(ctx context.Context, s *learnState) error {
 	if w.device != nil {
 		w.taken, w.worst, w.ahead = s.Taken, s.Worst, s.Ahead.ahead()
-		w.device.restore(s)
-		return nil
+		return w.device.restore(ctx, s)
 	}
 	if !s.Single && w.single != nil {
 		w.single = nil

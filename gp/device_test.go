@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,7 +16,6 @@ import (
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/walk"
-	"math/rand/v2"
 )
 
 // cardKernels are kernels that a card can compute, on a ring of 2,000 nodes.
@@ -139,6 +140,97 @@ func TestCardEqualsProcessor(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestCardGrows: a posterior that gets one measurement after the other, as in a search, has the draws and means of
+// the processor on a card, which keeps the first measurements and adds the others.
+func TestCardGrows(t *testing.T) {
+	defer func(before int) { cardFrom = before }(cardFrom)
+	cardFrom = 1
+	for name, k := range cardKernels(t) {
+		all := cardData(k.Nodes())
+		m, _, err := Fit(background, k, all.Slice(0, 300), FitOptions{Solver: Exact, MaxIter: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		card := NewCard(gpu.Simulate(gpu.Simulated{}), false)
+		p, err := m.Condition(background, all.Slice(0, 300))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := step[*Posterior](t)(m.On(card).Condition(background, all.Slice(0, 300)))
+		for now := 300; now < 372; now += 1 + now%7 { // beyond what is added to those that are kept
+			d := all.Slice(p.data.Len(), now)
+			p, q = step[*Posterior](t)(p.Condition(background, d)), step[*Posterior](t)(q.Condition(background, d))
+			nodes := allNodes(k.Nodes())
+			near(t, name+": mean", step[[]float64](t)(q.Mean(background, nodes)), step[[]float64](t)(p.Mean(background, nodes)), 1e-6)
+			near(t, name+": draw", step[*mat.Dense](t)(q.Sample(background, nodes, 1, uint64(now))).RawMatrix().Data,
+				step[*mat.Dense](t)(p.Sample(background, nodes, 1, uint64(now))).RawMatrix().Data, 1e-6)
+		}
+		if rows := card.kept.rows; len(rows.nodes) == 300 {
+			t.Errorf("%s: %d of %d measurements are kept", name, len(rows.nodes), p.data.Len())
+		}
+		card.forget()
+		if n := card.Device.InUse(); n != 0 {
+			t.Errorf("%s: %d bytes were not given back", name, n)
+		}
+	}
+}
+
+// TestCardResumes: a fit on a card that was interrupted goes on from its checkpoint with the same bits, and one of the
+// processor can go on on a card.
+func TestCardResumes(t *testing.T) {
+	k := cardKernels(t)["many scales"]
+	d := cardData(k.Nodes())
+	fit := func(ctx context.Context, c *Card, store Checkpoints) (FitReport, error) {
+		_, r, err := Fit(ctx, k, d, FitOptions{Solver: Iterative, Epochs: 8, Seed: 3, Device: c, Checkpoints: store})
+		return r, err
+	}
+	card := func() *Card { return NewCard(gpu.Simulate(gpu.Simulated{}), true) }
+	want, err := fit(background, card(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []*Card{card(), nil} {
+		ctx, stop := context.WithCancel(background)
+		store := &stopping{after: 3, stop: stop, kept: map[string][]byte{}}
+		if _, err := fit(ctx, before, store); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		got, err := fit(background, card(), store)
+		if err != nil || store.resumed != 3 {
+			t.Fatal(err, store.resumed)
+		}
+		tol := 0.0
+		if before == nil {
+			tol = 0.01
+		}
+		for j, v := range want.Theta {
+			if math.Abs(got.Theta[j]/v-1) > tol {
+				t.Errorf("%s is %v after an interruption, %v without", want.Names[j], got.Theta[j], v)
+			}
+		}
+	}
+}
+
+// stopping keeps checkpoints in memory, and stops a fit after some.
+type stopping struct {
+	after, saves, resumed int
+	stop                  func()
+	kept                  map[string][]byte
+}
+
+func (s *stopping) Load(name string) ([]byte, error) { return s.kept[name], nil }
+func (s *stopping) Remove(name string) error         { delete(s.kept, name); return nil }
+func (s *stopping) Every() time.Duration             { return 0 }
+func (s *stopping) Resumed(epochs int)               { s.resumed = epochs }
+
+func (s *stopping) Save(name string, state []byte) error {
+	s.kept[name] = state
+	if s.saves++; s.saves == s.after {
+		s.stop()
+	}
+	return nil
 }
 
 // TestCardFails: whenever the card is lost, or its memory is too small, the processor goes on with

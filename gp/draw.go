@@ -47,8 +47,8 @@ func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*ma
 	for lo := 0; lo < draws; lo += group {
 		hi := min(draws, lo+group)
 		rest := mat.NewDense(t, hi-lo, numbers[:t*(hi-lo)])
-		p.rest(rest, at, lo, seed)
 		weights := at.Slice(0, t, lo, hi).(*mat.Dense)
+		p.rest(rest, weights, lo, seed)
 		weights.Zero() // where the solver starts
 		if err := p.solve(ctx, weights, rest, forSamples); err != nil {
 			return nil, err
@@ -57,7 +57,7 @@ func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*ma
 	return at, nil
 }
 
-// rest sets rest to y − g_x − ε for the draws from lo on.
+// rest sets rest to y − g_x − ε for draws g_x, which are those from number lo on.
 func (p *Posterior) rest(rest, at *mat.Dense, lo int, seed uint64) {
 	t, draws := rest.Dims()
 	const size = ranks.BlockRows
@@ -68,7 +68,7 @@ func (p *Posterior) rest(rest, at *mat.Dense, lo int, seed uint64) {
 			normal := rand.New(rng.New(seed, noiseStream, uint64(s), uint64((first+k0)/size)))
 			for k := k0; k < k1; k++ {
 				e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
-				to.Data[k*to.Stride+s-lo] = p.data.Y[k] - from.Data[k*from.Stride+s] - e
+				to.Data[k*to.Stride+s-lo] = p.data.Y[k] - from.Data[k*from.Stride+s-lo] - e
 			}
 		}
 	})

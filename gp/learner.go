@@ -145,6 +145,9 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opt
 	if err := keep.end(); err != nil {
 		return nil, FitReport{}, err
 	}
+	if w.device != nil {
+		w.card.Did("learned")
+	}
 	enough := opts.Tol
 	if enough == 0 {
 		enough = learnTol

@@ -3,6 +3,7 @@ package gp
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"grfgp/internal/gpu"
 	"grfgp/internal/rng"
@@ -113,10 +114,7 @@ func (s *deviceLearner) gradient(ctx context.Context, theta []float64) ([]float6
 	if err := s.rows.Set(ctx, own); err != nil {
 		return nil, err
 	}
-	if s.data.NoiseVar != nil {
-		noise = 1
-	}
-	s.noise.Scale(s.shares, nil, noise)
+	s.setNoise(noise)
 	least, err := s.precondition(ctx, theta)
 	if err != nil {
 		return nil, err
@@ -163,6 +161,14 @@ func (s *deviceLearner) gradient(ctx context.Context, theta []float64) ([]float6
 // cardNear is how far hyperparameters may move before a kernel's preconditioner is made again: the
 // processor makes it, in the time of a hundred iterations of the card.
 const cardNear = 1
+
+// setNoise sets the noise variances, given that of one measurement.
+func (s *deviceLearner) setNoise(noise float64) {
+	if s.data.NoiseVar != nil {
+		noise = 1
+	}
+	s.noise.Scale(s.shares, nil, noise)
+}
 
 // precondition makes the preconditioner, unless the last one still serves, and returns the
 // residual that a step may leave.
@@ -212,7 +218,7 @@ func (s *deviceLearner) blocks() (solutions, before []float64) {
 }
 
 // restore goes on from a state, of a card or of the processor.
-func (s *deviceLearner) restore(state *learnState) {
+func (s *deviceLearner) restore(ctx context.Context, state *learnState) error {
 	solutions, before := state.Solutions, state.Ahead.Before
 	if state.Single {
 		solutions, before = widened(state.Singles), widened(state.Ahead.Before32)
@@ -222,6 +228,18 @@ func (s *deviceLearner) restore(state *learnState) {
 		s.before = s.device.Upload(s.solutions.Cols(), before)
 	}
 	s.ahead.before, s.ahead.before32 = nil, nil
+	if state.Built == nil {
+		return nil
+	}
+	s.x = slices.Clone(state.Built)
+	theta := s.params.Natural(s.x)
+	own, noise := s.params.split(theta)
+	if err := s.rows.Set(ctx, own); err != nil {
+		return err
+	}
+	s.setNoise(noise)
+	_, err := s.precondition(ctx, theta)
+	return err
 }
 
 // widened returns x in float64; nil for nil.
@@ -247,7 +265,7 @@ func (l *likelihood) estimateOnCard(ctx context.Context, theta []float64, plain 
 		return 0, 0, 0, false, err
 	}
 	own, noise := l.params.split(theta)
-	s := &cardSystem{device: device, rows: rows, noise: noises(l.data, noise), plain: plain}
+	s := &cardSystem{device: device, rows: rows, parts: []*keptRows{rows}, noise: noises(l.data, noise), plain: plain}
 	err = func() error {
 		if err := s.prepare(ctx, own); err != nil {
 			return err

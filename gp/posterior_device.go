@@ -34,7 +34,8 @@ func (p *Posterior) device() *gpu.Device {
 // cardSystem is the system of measurements on a card.
 type cardSystem struct {
 	device *gpu.Device
-	rows   *keptRows
+	rows   *keptRows   // of all measurements, or the first ones
+	parts  []*keptRows // of all, if the processor solves the system; else rows alone
 	noise  []float64
 	plain  bool
 
@@ -45,7 +46,38 @@ type cardSystem struct {
 
 // prepare goes to the hyperparameters of the kernel.
 func (s *cardSystem) prepare(ctx context.Context, theta []float64) error {
-	return s.rows.Set(ctx, theta)
+	for _, r := range s.parts {
+		if err := r.Set(ctx, theta); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// here returns functions at all measurements.
+func (s *cardSystem) here(w *kernel.DeviceWeights, columns int) *mat.Dense {
+	var data []float64
+	for _, r := range s.parts {
+		part, n := s.device.Block(len(r.nodes), columns), len(data)
+		r.Here(part, w)
+		data = append(data, make([]float64, len(r.nodes)*columns)...)
+		part.Get(data[n:])
+		part.Free()
+	}
+	return mat.NewDense(len(data)/columns, columns, data)
+}
+
+// settle adds K[·, x]·u to functions, where u has a row for each measurement.
+func (s *cardSystem) settle(w *kernel.DeviceWeights, u *mat.Dense) {
+	_, columns := u.Dims()
+	data := u.RawMatrix().Data
+	for _, r := range s.parts {
+		n := len(r.nodes) * columns
+		part := s.device.Upload(columns, data[:n])
+		r.Settle(w, part)
+		part.Free()
+		data = data[n:]
+	}
 }
 
 // system returns the system; its preconditioner is made when first used.
@@ -84,29 +116,44 @@ func (p *Posterior) onCard(ctx context.Context, what string, do func(s *cardSyst
 			return false, nil
 		}
 		card := p.model.card
-		rows, err := card.rowsOf(p.model.kernel, p.data.Nodes, p.model.meanVar)
-		if rows == nil {
+		parts, err := p.partsOn(card)
+		if parts == nil {
 			return false, err
 		}
-		s := &cardSystem{device: device, rows: rows, noise: p.noise, plain: p.model.plain}
+		s := &cardSystem{device: device, rows: parts[0], parts: parts, noise: p.noise, plain: p.model.plain}
 		if err = s.prepare(ctx, p.model.theta); err == nil {
 			err = do(s)
 		}
 		s.free()
 		failure := device.Err()
 		if failure == nil {
-			card.keepRows(rows)
+			card.keepParts(parts)
 			if err == nil {
 				card.Did(what)
 			}
 			return err == nil, err
 		}
-		rows.free()
+		freeParts(parts)
 		if first && errors.Is(failure, gpu.ErrMemory) && card.forget() {
 			continue // there is room now
 		}
 		return false, card.Failed(failure)
 	}
+}
+
+// onlyDraws reports that the processor solves the system, so that the card has functions alone.
+func (p *Posterior) onlyDraws() bool { return p.factored() != nil || p.measured != nil }
+
+// partsOn returns the kernel at the measurements on a card; nil if it cannot be computed there.
+func (p *Posterior) partsOn(card *Card) ([]*keptRows, error) {
+	if p.onlyDraws() {
+		return card.partsOf(p.model.kernel, p.data.Nodes, p.model.meanVar)
+	}
+	rows, err := card.rowsOf(p.model.kernel, p.data.Nodes, p.model.meanVar)
+	if rows == nil {
+		return nil, err
+	}
+	return []*keptRows{rows}, nil
 }
 
 // solveOnCard is solve on the card; done is false where that is not possible.
@@ -115,7 +162,7 @@ func (p *Posterior) solveOnCard(ctx context.Context, dst, b *mat.Dense, a accura
 		return false, nil
 	}
 	n, columns := b.Dims()
-	return p.onCard(ctx, "solved", func(s *cardSystem) error {
+	return p.onCard(ctx, "conditioned", func(s *cardSystem) error {
 		most := columnsAtATime(s.device, 8*n)
 		for lo := 0; lo < columns; lo += most {
 			hi := min(columns, lo+most)
@@ -171,9 +218,8 @@ func (p *Posterior) meanOnCard(ctx context.Context, l places) (mean []float64, e
 
 // meanAt returns the standardised mean on the card.
 func (p *Posterior) meanAt(s *cardSystem, v *keptValues) *gpu.Block {
-	w, alpha := s.rows.Zero(1), s.device.Upload(1, p.alpha)
-	s.rows.Settle(w, alpha)
-	alpha.Free()
+	w := s.rows.Zero(1)
+	s.settle(w, mat.NewDense(len(p.alpha), 1, p.alpha))
 	at := s.device.Block(len(v.nodes), 1)
 	v.Values(at, w)
 	w.Free()
@@ -220,25 +266,22 @@ func (p *Posterior) sampleOnCard(ctx context.Context, l places, draws int, seed 
 // a time.
 func (p *Posterior) drawOnCard(ctx context.Context, s *cardSystem, v *keptValues, draws int, seed uint64, do func(lo int, values *gpu.Block)) error {
 	most := columnsAtATime(s.device, 2*p.Nodes()+len(v.nodes)+8*p.data.Len())
-	y, sd := s.device.Upload(1, p.data.Y), s.device.Upload(1, rootsOf(p.noise))
-	defer y.Free()
-	defer sd.Free()
 	for lo := 0; lo < draws; lo += most {
 		k := min(draws-lo, most)
 		w := s.rows.Prior(k, lo, seed)
-		u, err := p.weightsOnCard(ctx, s, w, y, sd, k, lo, seed)
+		condition := p.conditionThere
+		if p.onlyDraws() {
+			condition = p.conditionHere
+		}
+		err := condition(ctx, s, w, k, lo, seed)
 		if err == nil {
-			s.rows.Settle(w, u)
 			values := s.device.Block(len(v.nodes), k)
 			v.Values(values, w)
 			do(lo, values)
 			values.Free()
-		}
-		u.Free()
-		w.Free()
-		if err == nil {
 			err = ctx.Err()
 		}
+		w.Free()
 		if err != nil {
 			return err
 		}
@@ -246,28 +289,40 @@ func (p *Posterior) drawOnCard(ctx context.Context, s *cardSystem, v *keptValues
 	return nil
 }
 
-// weightsOnCard returns H⁻¹(y − g_x − ε) for draws g, from number first on, whose weights are w.
-func (p *Posterior) weightsOnCard(ctx context.Context, s *cardSystem, w *kernel.DeviceWeights, y, sd *gpu.Block, k, first int, seed uint64) (*gpu.Block, error) {
+// conditionHere turns prior draws, from number first on, into posterior draws; the processor solves
+// for their weights.
+func (p *Posterior) conditionHere(ctx context.Context, s *cardSystem, w *kernel.DeviceWeights, k, first int, seed uint64) error {
+	at := s.here(w, k)
+	if err := s.device.Failure(); err != nil {
+		return err
+	}
+	rest, u := mat.NewDense(p.data.Len(), k, nil), mat.NewDense(p.data.Len(), k, nil)
+	p.rest(rest, at, first, seed)
+	if err := p.solve(ctx, u, rest, forSamples); err != nil {
+		return err
+	}
+	s.settle(w, u)
+	return nil
+}
+
+// conditionThere is conditionHere on the card.
+func (p *Posterior) conditionThere(ctx context.Context, s *cardSystem, w *kernel.DeviceWeights, k, first int, seed uint64) error {
 	n := p.data.Len()
+	y, sd := s.device.Upload(1, p.data.Y), s.device.Upload(1, rootsOf(p.noise))
 	g, rest, u := s.device.Block(n, k), s.device.Block(n, k), s.device.Zeros(n, k)
-	defer g.Free()
-	defer rest.Free()
+	defer func() {
+		for _, b := range []*gpu.Block{y, sd, g, rest, u} {
+			b.Free()
+		}
+	}()
 	s.rows.Here(g, w)
 	rest.Normals(seed, noiseStream, first, 0)
 	rest.Observe(y, g, sd)
-	if p.factored() == nil && p.measured == nil {
-		return u, s.solve(ctx, u, rest, true, forSamples)
+	if err := s.solve(ctx, u, rest, true, forSamples); err != nil {
+		return err
 	}
-	b, x := mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
-	rest.Get(b.RawMatrix().Data)
-	if err := s.device.Failure(); err != nil {
-		return u, err
-	}
-	if err := p.solve(ctx, x, b, forSamples); err != nil {
-		return u, err
-	}
-	u.Set(x.RawMatrix().Data)
-	return u, nil
+	s.rows.Settle(w, u)
+	return nil
 }
 
 // rootsOf returns the square roots of x.
