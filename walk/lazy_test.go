@@ -141,6 +141,46 @@ func TestCompact(t *testing.T) {
 		if !mat.Equal(part, got.Slice(2048, 3548, 0, 3)) {
 			t.Errorf("%s: rows of lazy features differ", name)
 		}
+		ptr, col, val := b.Raw()
+		if len(col) != b.Entries() || len(val) != b.Entries() {
+			t.Fatalf("%s: %d columns and %d values of %d entries", name, len(col), len(val), b.Entries())
+		}
+		for i := range n {
+			cols, vals := phi.Row(i)
+			if !slices.Equal(cols, col[ptr[i]:ptr[i+1]]) {
+				t.Fatalf("%s: row %d has other columns", name, i)
+			}
+			for e, v := range vals {
+				if val[ptr[i]+e] != float32(v) {
+					t.Fatalf("%s: entry %d of row %d is %v, want %v", name, e, i, val[ptr[i]+e], v)
+				}
+			}
+		}
+		rows := []int{7, 0, n - 1, 7, 1500}
+		list, err := lazy.List(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, num, lens, psi, ok := list.Flat()
+		if !ok || len(first) != len(rows) {
+			t.Fatalf("%s: %d rows, %v", name, len(first), ok)
+		}
+		entry, value := 0, 0
+		for a, i := range rows {
+			if int(first[a]) != value {
+				t.Fatalf("%s: the values of row %d begin at %d, want %d", name, a, first[a], value)
+			}
+			for e := range stored.Row(i) {
+				k := int(num[entry])
+				if !slices.Equal(e.Lengths, lens[value:value+k]) || !slices.Equal(e.Values, psi[value:value+k]) {
+					t.Fatalf("%s: entry %d has values %v, want %v", name, entry, psi[value:value+k], e.Values)
+				}
+				entry, value = entry+1, value+k
+			}
+		}
+		if entry != len(num) || value != len(psi) || value != len(lens) {
+			t.Errorf("%s: %d entries and %d values are left", name, len(num)-entry, len(psi)-value)
+		}
 		squares := make([]float64, n)
 		b.Squares(squares)
 		for i := range n {
