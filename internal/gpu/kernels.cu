@@ -26,80 +26,73 @@ struct factors {
 // Rows of more entries than this have a group of threads each (product_long).
 #define LONG 512
 
-// sum_row adds up val[e]·x[col[e]] over entries begin, begin+step, … of a row, for the columns
-// from t on: one, or two if PAIR.
-template <typename V, bool PAIR>
-__device__ void sum_row(double *s, const u32 *col, const V *val, u32 begin, u32 end, u32 step, const double *x, int k, int t) {
-	double s0 = 0, s1 = 0;
-	u32 e = begin;
-	if (step == 1) {
-		// Four entries at a time, whose loads do not wait for each other.
-		for (; e + 4 <= end; e += 4) {
-			double a[4], y0[4], y1[4];
+// load reads W numbers of a row of vectors, W of 1, 2 or 4.
+template <int W>
+__device__ void load(double *y, const double *row) {
+	if (W == 1) y[0] = row[0];
 #pragma unroll
-			for (int j = 0; j < 4; j++) {
-				const double *row = x + (i64)col[e + j] * k + t;
-				a[j] = (double)val[e + j];
-				if (PAIR) {
-					double2 two = *(const double2 *)row;
-					y0[j] = two.x;
-					y1[j] = two.y;
-				} else {
-					y0[j] = row[0];
-				}
-			}
-#pragma unroll
-			for (int j = 0; j < 4; j++) {
-				s0 = s0 + a[j] * y0[j];
-				if (PAIR) s1 = s1 + a[j] * y1[j];
-			}
-		}
+	for (int w = 0; w + 1 < W; w += 2) {
+		double2 two = *(const double2 *)(row + w);
+		y[w] = two.x;
+		y[w + 1] = two.y;
 	}
-	for (; e < end; e += step) {
-		const double *row = x + (i64)col[e] * k + t;
-		double a = (double)val[e];
-		s0 = s0 + a * row[0];
-		if (PAIR) s1 = s1 + a * row[1];
-	}
-	s[0] = s0;
-	s[1] = s1;
 }
 
-// put sets or adds scale·s at row i and the columns from t on.
-template <bool PAIR>
-__device__ void put(double *dst, i64 at, const double *s, double scale, int add) {
-	dst[at] = add ? dst[at] + scale * s[0] : scale * s[0];
-	if (PAIR) dst[at + 1] = add ? dst[at + 1] + scale * s[1] : scale * s[1];
-}
-
-template <typename V, bool PAIR>
+// product: a thread has W columns of a row, and takes four entries at a time, whose loads do not
+// wait for each other.
+template <typename V, int W>
 __device__ void product(double *dst, const u32 *ptr, const u32 *col, const V *val, const double *x, int n, int k, double scale, int add) {
-	int lanes = PAIR ? k / 2 : k;
+	int lanes = k / W;
 	i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x;
 	i64 i = thread / lanes;
 	if (i >= n) return;
-	int t = (int)(thread - i * lanes) * (PAIR ? 2 : 1);
-	u32 begin = ptr[i], end = ptr[i + 1];
-	if (end - begin > LONG) return;
-	double s[2];
-	sum_row<V, PAIR>(s, col, val, begin, end, 1, x, k, t);
-	put<PAIR>(dst, i * k + t, s, scale, add);
+	int t = (int)(thread - i * lanes) * W;
+	u32 e = ptr[i], end = ptr[i + 1];
+	if (end - e > LONG) return;
+	double s[W];
+#pragma unroll
+	for (int w = 0; w < W; w++) s[w] = 0;
+	for (; e + 4 <= end; e += 4) {
+		double a[4], y[4][W];
+#pragma unroll
+		for (int j = 0; j < 4; j++) {
+			a[j] = (double)val[e + j];
+			load<W>(y[j], x + (i64)col[e + j] * k + t);
+		}
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+#pragma unroll
+			for (int w = 0; w < W; w++) s[w] = s[w] + a[j] * y[j][w];
+	}
+	for (; e < end; e++) {
+		double a = (double)val[e], y[W];
+		load<W>(y, x + (i64)col[e] * k + t);
+#pragma unroll
+		for (int w = 0; w < W; w++) s[w] = s[w] + a * y[w];
+	}
+	double *to = dst + i * k + t;
+#pragma unroll
+	for (int w = 0; w < W; w++) to[w] = add ? to[w] + scale * s[w] : scale * s[w];
 }
 
-// product sets dst = scale·A·x, or adds it, for the rows of A that are not long. Threads
-// take two columns each if k is even.
-extern "C" __global__ void product64(double *dst, const u32 *ptr, const u32 *col, const double *val, const double *x, int n, int k, double scale, int add) {
-	if (k % 2 == 0)
-		product<double, true>(dst, ptr, col, val, x, n, k, scale, add);
+template <typename V>
+__device__ void product_by(double *dst, const u32 *ptr, const u32 *col, const V *val, const double *x, int n, int k, int width, double scale, int add) {
+	if (width == 4)
+		product<V, 4>(dst, ptr, col, val, x, n, k, scale, add);
+	else if (width == 2)
+		product<V, 2>(dst, ptr, col, val, x, n, k, scale, add);
 	else
-		product<double, false>(dst, ptr, col, val, x, n, k, scale, add);
+		product<V, 1>(dst, ptr, col, val, x, n, k, scale, add);
 }
 
-extern "C" __global__ void product32(double *dst, const u32 *ptr, const u32 *col, const float *val, const double *x, int n, int k, double scale, int add) {
-	if (k % 2 == 0)
-		product<float, true>(dst, ptr, col, val, x, n, k, scale, add);
-	else
-		product<float, false>(dst, ptr, col, val, x, n, k, scale, add);
+// product sets dst = scale·A·x, or adds it, for the rows of A that are not long. A thread takes
+// width columns, which divides k.
+extern "C" __global__ void product64(double *dst, const u32 *ptr, const u32 *col, const double *val, const double *x, int n, int k, int width, double scale, int add) {
+	product_by<double>(dst, ptr, col, val, x, n, k, width, scale, add);
+}
+
+extern "C" __global__ void product32(double *dst, const u32 *ptr, const u32 *col, const float *val, const double *x, int n, int k, int width, double scale, int add) {
+	product_by<float>(dst, ptr, col, val, x, n, k, width, scale, add);
 }
 
 // reduce adds up what the threads of a group hold for their columns: thread r·k+t has
@@ -119,14 +112,56 @@ __device__ double reduce(double sum, int k, int count) {
 	return all[threadIdx.x];
 }
 
+// put sets or adds scale·sum.
+__device__ void put(double *to, double sum, double scale, int add) { *to = add ? *to + scale * sum : scale * sum; }
+
+#define LANES 8
+
+// product_few: eight threads have a row, of which each takes every eighth entry, for k ≤ 4 columns.
+template <typename V>
+__device__ void product_few(double *dst, const u32 *ptr, const u32 *col, const V *val, const double *x, int n, int k, double scale, int add) {
+	__shared__ double all[4][THREADS];
+	i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, i = thread / LANES;
+	int lane = threadIdx.x % LANES;
+	double s[4] = {0, 0, 0, 0};
+	bool here = i < n && ptr[i + 1] - ptr[i] <= LONG;
+	if (here)
+		for (u32 e = ptr[i] + lane; e < ptr[i + 1]; e += LANES) {
+			double a = (double)val[e];
+			const double *row = x + (i64)col[e] * k;
+#pragma unroll
+			for (int t = 0; t < 4; t++)
+				if (t < k) s[t] = s[t] + a * row[t];
+		}
+#pragma unroll
+	for (int t = 0; t < 4; t++) all[t][threadIdx.x] = s[t];
+	for (int half = LANES / 2; half > 0; half /= 2) {
+		__syncthreads();
+		if (lane < half)
+			for (int t = 0; t < k; t++) all[t][threadIdx.x] = all[t][threadIdx.x] + all[t][threadIdx.x + half];
+	}
+	__syncthreads();
+	if (here && lane < k) put(dst + i * k + lane, all[lane][threadIdx.x - lane], scale, add);
+}
+
+// product_few is product for up to four columns and rows of many entries, with eight threads for each row.
+extern "C" __global__ void product_few64(double *dst, const u32 *ptr, const u32 *col, const double *val, const double *x, int n, int k, double scale, int add) {
+	product_few<double>(dst, ptr, col, val, x, n, k, scale, add);
+}
+
+extern "C" __global__ void product_few32(double *dst, const u32 *ptr, const u32 *col, const float *val, const double *x, int n, int k, double scale, int add) {
+	product_few<float>(dst, ptr, col, val, x, n, k, scale, add);
+}
+
 template <typename V>
 __device__ void product_long(double *dst, const u32 *ptr, const u32 *col, const V *val, const double *x, const u32 *rows, int k, double scale, int add) {
 	int count = THREADS / k, t = threadIdx.x % k, r = threadIdx.x / k;
 	u32 i = rows[blockIdx.x];
-	double s[2] = {0, 0};
-	if (r < count) sum_row<V, false>(s, col, val, ptr[i] + r, ptr[i + 1], count, x, k, t);
-	s[0] = reduce(s[0], k, count);
-	if (threadIdx.x < k) put<false>(dst, (i64)i * k + t, s, scale, add);
+	double sum = 0;
+	if (r < count)
+		for (u32 e = ptr[i] + r; e < ptr[i + 1]; e += count) sum = sum + (double)val[e] * x[(i64)col[e] * k + t];
+	sum = reduce(sum, k, count);
+	if (threadIdx.x < k) put(dst + (i64)i * k + t, sum, scale, add);
 }
 
 // product_long is product for the listed rows, a group of threads for each.

@@ -18,13 +18,12 @@ type Matrix struct {
 	longs      int     // and their number
 }
 
-// Row by row, ptr has the first entry of each row, and one more element. There are fewer than
-// 2³² entries: the caller of NewMatrix and NewNarrow checks that by Fits.
-
-// Fits reports whether a matrix with so many rows and entries has a place on a card.
+// Fits reports whether a matrix with so many rows and entries can be on a card: places of entries have
+// 32 bits.
 func Fits(rows, entries int) bool { return rows < math.MaxInt32 && entries < math.MaxUint32 }
 
-// Matrix returns a matrix with float64 values; nil values are set later.
+// Matrix returns a matrix with float64 values; nil values are set later. Row i has the entries ptr[i] to
+// ptr[i+1].
 func (d *Device) Matrix(rows, cols int, ptr []int, col []uint32, val []float64) *Matrix {
 	m := d.pattern(rows, cols, ptr, col)
 	m.val = d.take(8 * int64(len(col)))
@@ -75,6 +74,9 @@ func (m *Matrix) Free() {
 	}
 }
 
+// manyEntries is the mean number of entries of a row from which threads share rows, or take more columns.
+const manyEntries = 16
+
 // Mul sets dst = scale·M·x.
 func (m *Matrix) Mul(dst, x *Block, scale float64) { m.mul(dst, x, scale, 0) }
 
@@ -85,17 +87,24 @@ func (m *Matrix) mul(dst, x *Block, scale float64, add int32) {
 	if dst.rows != m.rows || x.rows != m.cols || dst.cols != x.cols {
 		panic(fmt.Sprintf("gpu: %d×%d times %d×%d to %d×%d", m.rows, m.cols, x.rows, x.cols, dst.rows, dst.cols))
 	}
-	width := "64"
+	bits := "64"
 	if m.narrow {
-		width = "32"
+		bits = "32"
 	}
-	k := x.cols
-	lanes := k
-	if k%2 == 0 {
-		lanes = k / 2
+	k, many := x.cols, m.entries >= manyEntries*m.rows
+	if many && k <= fewColumns {
+		m.device.run("product_few"+bits, groups(m.rows*fewLanes, threads), threads, dst.at, m.ptr, m.col, m.val, x.at, int32(m.rows), int32(k), scale, add)
+	} else {
+		width := 1 // columns of a thread
+		switch {
+		case k%4 == 0 && many:
+			width = 4
+		case k%2 == 0:
+			width = 2
+		}
+		m.device.run("product"+bits, groups(m.rows*k/width, threads), threads, dst.at, m.ptr, m.col, m.val, x.at, int32(m.rows), int32(k), int32(width), scale, add)
 	}
-	m.device.run("product"+width, groups(m.rows*lanes, threads), threads, dst.at, m.ptr, m.col, m.val, x.at, int32(m.rows), int32(k), scale, add)
-	m.device.run("product_long"+width, m.longs, threads, dst.at, m.ptr, m.col, m.val, x.at, m.long, int32(k), scale, add)
+	m.device.run("product_long"+bits, m.longs, threads, dst.at, m.ptr, m.col, m.val, x.at, m.long, int32(k), scale, add)
 }
 
 // Dense is a dense matrix in the memory of a card.

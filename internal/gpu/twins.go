@@ -8,6 +8,8 @@ import "math"
 const (
 	threads        = 256 // of a group
 	longRow        = 512 // entries; longer rows have a group of threads each
+	fewLanes       = 8   // threads of a row in products with few columns
+	fewColumns     = 4   // that these can have
 	projectThreads = 128
 	projectRows    = 1024
 	projectLengths = 16
@@ -29,6 +31,8 @@ func (c *call) small() []uint8     { return view[uint8](c.memories, c.pointer())
 var twins = map[string]func(c *call){
 	"product64":      func(c *call) { productTwin(c, (*call).doubles) },
 	"product32":      func(c *call) { productTwin(c, (*call).singles) },
+	"product_few64":  func(c *call) { fewTwin(c, (*call).doubles) },
+	"product_few32":  func(c *call) { fewTwin(c, (*call).singles) },
 	"product_long64": func(c *call) { longTwin(c, (*call).doubles) },
 	"product_long32": func(c *call) { longTwin(c, (*call).singles) },
 	"dense":          denseTwin,
@@ -76,7 +80,7 @@ func scaled(before, scale, s float64, add int) float64 {
 
 func productTwin[V float32 | float64](c *call, values func(*call) []V) {
 	dst, ptr, col, val, x := c.doubles(), c.words(), c.words(), values(c), c.doubles()
-	n, k, scale, add := c.int32(), c.int32(), c.float64(), c.int32()
+	n, k, _, scale, add := c.int32(), c.int32(), c.int32(), c.float64(), c.int32()
 	for i := range n {
 		if ptr[i+1]-ptr[i] > longRow {
 			continue
@@ -87,6 +91,28 @@ func productTwin[V float32 | float64](c *call, values func(*call) []V) {
 				sum += float64(float64(val[e]) * x[int(col[e])*k+t])
 			}
 			dst[i*k+t] = scaled(dst[i*k+t], scale, sum, add)
+		}
+	}
+}
+
+func fewTwin[V float32 | float64](c *call, values func(*call) []V) {
+	dst, ptr, col, val, x := c.doubles(), c.words(), c.words(), values(c), c.doubles()
+	n, k, scale, add := c.int32(), c.int32(), c.float64(), c.int32()
+	for i := range n {
+		if ptr[i+1]-ptr[i] > longRow {
+			continue
+		}
+		for t := range k {
+			var all [fewLanes]float64
+			for e := ptr[i]; e < ptr[i+1]; e++ {
+				all[(e-ptr[i])%fewLanes] += float64(float64(val[e]) * x[int(col[e])*k+t])
+			}
+			for half := fewLanes / 2; half > 0; half /= 2 {
+				for lane := range half {
+					all[lane] += all[lane+half]
+				}
+			}
+			dst[i*k+t] = scaled(dst[i*k+t], scale, all[0], add)
 		}
 	}
 }
