@@ -320,3 +320,70 @@ func TestChoiceNamesCard(t *testing.T) {
 		t.Errorf("a failure of the card that was asked for: %v", err)
 	}
 }
+
+// TestCardComputes: a model by features, fitted and predicted on a card, has the predictions of the processor to
+// 1e-6 and says where it was computed. If the card is lost on the way, the processor goes on and says so, or the fit
+// ends with the failure if there must be a card. The card is simulated.
+func TestCardComputes(t *testing.T) {
+	g, err := graph.Grid(40, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g = g.Ordered()
+	var d gp.Data
+	for i := 0; i < g.Len(); i += 5 {
+		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i)/90)+0.1*math.Sin(float64(7*i)))
+	}
+	spec := Spec{Family: "diffusion", Method: "grf", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Roles: "none", Seed: 1}
+	fit := func(device string, how gpu.Simulated) (p Prediction, draws []float64, c Choice, err error) {
+		open := func() (*gp.Card, error) { return gp.NewCard(gpu.Simulate(how), false), nil }
+		w, err := newTrainer(g, spec.on(device), open)
+		if err != nil {
+			return p, nil, c, err
+		}
+		m, err := w.Fit(t.Context(), d)
+		if err != nil {
+			return p, nil, c, err
+		}
+		all := make([]int, g.Len())
+		for i := range all {
+			all[i] = i
+		}
+		if p, err = m.Predict(t.Context(), all); err != nil {
+			return p, nil, c, err
+		}
+		some, err := m.Sample(t.Context(), all, 2, 5)
+		if err != nil {
+			return p, nil, c, err
+		}
+		return p, some.RawMatrix().Data, m.Choice(), nil
+	}
+	want, draws, _, err := fit("cpu", gpu.Simulated{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(name string, p Prediction, other []float64) {
+		t.Helper()
+		for _, both := range [][2][]float64{{p.Mean, want.Mean}, {p.SD, want.SD}, {other, draws}} {
+			for i, v := range both[1] {
+				if math.Abs(both[0][i]-v) > 1e-6 {
+					t.Fatalf("%s: number %d is %v, want %v", name, i, both[0][i], v)
+				}
+			}
+		}
+	}
+	p, other, c, err := fit("gpu", gpu.Simulated{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same("on the card", p, other)
+	if c.Device != "simulated card" || !slices.Contains(c.Why, "predicted on simulated card") {
+		t.Errorf("computed on %q, because %q", c.Device, c.Why)
+	}
+	if _, _, _, err := fit("gpu", gpu.Simulated{FailAfter: 4}); !errors.Is(err, ErrCardLost) {
+		t.Errorf("a card that was lost: %v", err)
+	}
+	if _, _, _, err := fit("gpu", gpu.Simulated{Memory: 4096}); !errors.Is(err, ErrCardMemory) {
+		t.Errorf("a card without memory: %v", err)
+	}
+}

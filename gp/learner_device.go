@@ -36,9 +36,6 @@ func newDeviceLearner(w *learner) (*deviceLearner, error) {
 	}
 	rows, err := w.card.rowsOf(w.kernel, w.data.Nodes, w.meanVar)
 	if rows == nil {
-		if err == nil {
-			w.card.Note("learned on the processor: %s does not have this kernel", device.Name())
-		}
 		return nil, err
 	}
 	n, k := w.data.Len(), 1+w.opts.Probes
