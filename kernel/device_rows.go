@@ -299,7 +299,7 @@ func (r *deviceRows) Elsewhere(ctx context.Context, nodes []int) (DeviceValues, 
 			v.Free()
 			return nil, err
 		}
-		v.scales = append(v.scales, deviceAbove{phi, r.device.Upload(1, part.inverses(list.nodes[k+1])), r.scales[k].root})
+		v.scales = append(v.scales, deviceAbove{phi, phi.InverseNorms(), r.scales[k].root})
 		v.ups = append(v.ups, uploadCSR(r.device, list.up[k]))
 	}
 	return v, nil

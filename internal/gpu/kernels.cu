@@ -184,6 +184,24 @@ extern "C" __global__ void dense(double *dst, const double *a, const double *x, 
 	if (threadIdx.x < k) dst[(i64)blockIdx.x * k + t] = sum;
 }
 
+template <typename V>
+__device__ void row_norms(double *inverse, const u32 *ptr, const V *val, int n) {
+	int i = blockIdx.x * THREADS + threadIdx.x;
+	if (i >= n) return;
+	double sum = 0;
+	for (u32 e = ptr[i]; e < ptr[i + 1]; e++) sum = sum + (double)val[e] * (double)val[e];
+	inverse[i] = sum > 0 ? 1 / sqrt(sum) : 0;
+}
+
+// row_norms sets inverse to 1 over the norms of the rows of a sparse matrix; 0 for rows of zeros.
+extern "C" __global__ void row_norms64(double *inverse, const u32 *ptr, const double *val, int n) {
+	row_norms<double>(inverse, ptr, val, n);
+}
+
+extern "C" __global__ void row_norms32(double *inverse, const u32 *ptr, const float *val, int n) {
+	row_norms<float>(inverse, ptr, val, n);
+}
+
 // ---- Features ----
 
 // combine sets val[e] = Σ_l coeff[l]·Ψ_l at every entry e of a row, and square to the sum of

@@ -107,6 +107,17 @@ func (m *Matrix) mul(dst, x *Block, scale float64, add int32) {
 	m.device.run("product_long"+bits, m.longs, threads, dst.at, m.ptr, m.col, m.val, x.at, m.long, int32(k), scale, add)
 }
 
+// InverseNorms returns 1 over the norms of the rows; 0 for rows of zeros.
+func (m *Matrix) InverseNorms() *Block {
+	b := m.device.Block(m.rows, 1)
+	bits := "64"
+	if m.narrow {
+		bits = "32"
+	}
+	m.device.run("row_norms"+bits, groups(m.rows, threads), threads, b.at, m.ptr, m.val, int32(m.rows))
+	return b
+}
+
 // Dense is a dense matrix in the memory of a card.
 type Dense struct {
 	device     *Device

@@ -149,7 +149,7 @@ func (t *trial) products(rows, cols, k int) {
 		dst := t.d.Block(rows, k)
 		m.Mul(dst, x, 0.7)
 		m.MulAdd(dst, x, -1.1)
-		t.keep("products", dst)
+		t.keep("products", dst, m.InverseNorms())
 		m.Free()
 	}
 	dense := t.d.Dense(k+2, cols, t.numbers((k+2)*cols))

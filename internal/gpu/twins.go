@@ -35,6 +35,8 @@ var twins = map[string]func(c *call){
 	"product_few32":  func(c *call) { fewTwin(c, (*call).singles) },
 	"product_long64": func(c *call) { longTwin(c, (*call).doubles) },
 	"product_long32": func(c *call) { longTwin(c, (*call).singles) },
+	"row_norms64":    func(c *call) { rowNormsTwin(c, (*call).doubles) },
+	"row_norms32":    func(c *call) { rowNormsTwin(c, (*call).singles) },
 	"dense":          denseTwin,
 	"combine":        combineTwin,
 	"pick":           pickTwin,
@@ -149,6 +151,19 @@ func longTwin[V float32 | float64](c *call, values func(*call) []V) {
 		reduceTwin(&all, k, count)
 		for t := range k {
 			dst[int(i)*k+t] = scaled(dst[int(i)*k+t], scale, all[t], add)
+		}
+	}
+}
+
+func rowNormsTwin[V float32 | float64](c *call, values func(*call) []V) {
+	inverse, ptr, val, n := c.doubles(), c.words(), values(c), c.int32()
+	for i := range n {
+		sum := 0.0
+		for _, v := range val[ptr[i]:ptr[i+1]] {
+			sum += float64(float64(v) * float64(v))
+		}
+		if inverse[i] = 0; sum > 0 {
+			inverse[i] = 1 / math.Sqrt(sum)
 		}
 	}
 }
