@@ -55,14 +55,17 @@ func (t *trial) sums(operation string, all ...[]float64) {
 }
 
 // pattern returns the places of the entries of a random matrix. Of every other matrix, one row in forty is
-// long.
+// long, and one is a hub.
 func (t *trial) pattern(rows, cols int) (ptr []int, col []uint32) {
 	few := t.IntN(2) == 0
 	ptr = make([]int, 1, rows+1)
-	for range rows {
+	for i := range rows {
 		entries := t.IntN(9)
 		if t.IntN(40) == 0 && !few {
 			entries = longRow - 2 + t.IntN(800)
+		}
+		if i == 600 && !few {
+			entries = 30_000
 		}
 		for range entries {
 			col = append(col, uint32(t.IntN(cols)))
@@ -202,7 +205,7 @@ func (t *trial) features(rows, cols, lengths, k int, unit bool) {
 func operations(t *testing.T, d *Device) []result {
 	t.Helper()
 	all := &trial{Rand: rand.New(rand.NewPCG(5, 6)), d: d}
-	for _, k := range []int{1, 2, 3, 7, 16, 33, 64} {
+	for _, k := range []int{1, 2, 3, 4, 7, 12, 16, 33, 64} {
 		for _, n := range []int{1, 63, 1000, 9001} {
 			all.sweeps(n, k)
 		}
