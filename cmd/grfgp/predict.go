@@ -214,7 +214,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if f.out == "" {
 		return a.writePredictions(ctx, a.Out, &answer, rows)
 	}
-	f.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Nodes())
+	f.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Len())
 	if err := a.writeFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
 		return err
 	}
