@@ -260,9 +260,10 @@ var ErrNode = errors.New("no such node")
 // check returns an error, which wraps ErrNode, unless the graph has all the nodes, or
 // the model all the places.
 func (t *Trainer) check(nodes []int) error {
+	places := t.places()
 	for _, i := range nodes {
 		switch {
-		case i >= 0 && i < t.places():
+		case i >= 0 && i < places:
 		case t.spec.Times != nil:
 			return fmt.Errorf("%w: place %d, with %d nodes and %d periods", ErrNode, i, t.graph.Len(), len(t.spec.Times))
 		default:

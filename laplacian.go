@@ -52,7 +52,8 @@ func (t *Trainer) matrix(laplacian string) *matrix {
 		if laplacian == "raw" {
 			m.kind = graph.RawDiffusion
 			w := t.graph.Normalized(m.kind)
-			m.w, m.walks = func() *sparse.CSR { return w }, func() walks { return walks{w: w} }
+			on := newWalks(w, nil, nil)
+			m.w, m.walks = func() *sparse.CSR { return w }, func() walks { return on }
 			m.unit = unit(w)
 		}
 		m.bound = func() []float64 {

@@ -218,7 +218,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 		opts := on.on(s.Features.Options())
 		opts.Seed = other.spec.Seed
 		if n, _ := on.w.Dims(); n > lazyNodes {
-			return walk.Lazy(on.w, opts)
+			return on.ground.Lazy(opts)
 		}
 		return walk.SampleRows(ctx, on.w, opts, rows)
 	}

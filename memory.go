@@ -3,6 +3,7 @@ package grfgp
 import (
 	"context"
 	"math"
+	"sync"
 
 	"grfgp/graph"
 	"grfgp/walk"
@@ -77,7 +78,7 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 	t := &Trainer{spec: spec, matrices: map[string]*matrix{}}
 	t.setMatrix(g)
 	e := estimator{Trainer: t, job: job, nodes: float64(g.Len())}
-	e.degree = func() degree { return degreeOf(g) }
+	e.degree = sync.OnceValue(func() degree { return degreeOf(g) })
 	method, hops, _ := e.decide(min(job.Measurements, g.Len()), spec.Variance == "unit" || job.Classes > 0)
 	if job.Classes > 0 {
 		method, hops, _ = e.decide(min(job.Measurements, classLearned), true)
@@ -275,7 +276,7 @@ func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, leas
 		if opts.Walks > sampledWalks {
 			return reached(on.w, opts)
 		}
-		f, failed := walk.Lazy(on.w, opts)
+		f, failed := on.ground.Lazy(opts)
 		if err = failed; err != nil {
 			return 0
 		}

@@ -10,6 +10,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/parallel"
 	"grfgp/kernel"
 )
 
@@ -29,9 +30,11 @@ func Place(g *graph.Graph, node, period int) int { return period*g.Len() + node 
 // Places returns the places of nodes in a period.
 func Places(g *graph.Graph, nodes []int, period int) []int {
 	places := make([]int, len(nodes))
-	for k, i := range nodes {
-		places[k] = Place(g, i, period)
-	}
+	parallel.Ranges(len(nodes), 1<<14, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			places[k] = Place(g, nodes[k], period)
+		}
+	})
 	return places
 }
 

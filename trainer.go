@@ -368,7 +368,7 @@ const lazyNodes = 1 << 15
 func (t *Trainer) sample(ctx context.Context, on walks, hops, walkers int, hubWalks float64, lazy bool) (*walk.Features, error) {
 	opts := t.walkOptions(on, hops, walkers, hubWalks)
 	if n, _ := on.w.Dims(); lazy && n > lazyNodes {
-		return walk.Lazy(on.w, opts)
+		return on.ground.Lazy(opts)
 	}
 	return walk.Sample(ctx, on.w, opts)
 }

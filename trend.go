@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
+	"grfgp/internal/parallel"
 )
 
 // degree is about the logarithm of every node's degree. Every graph has this covariate, and
@@ -32,10 +33,21 @@ func degreeOf(g *graph.Graph) degree {
 
 // logDegrees returns the logarithms of the degrees, with their mean and standard deviation.
 func logDegrees(g *graph.Graph) (x []float64, mean, spread float64) {
-	x = make([]float64, g.Len())
-	for i, v := range g.Degrees() {
-		x[i] = math.Log(float64(max(1, v)))
+	var logs [64]float64 // of the degrees that most nodes have
+	for d := range logs {
+		logs[d] = math.Log(float64(max(1, d)))
 	}
+	x = make([]float64, g.Len())
+	rowPtr, _, _ := g.Adjacency().Raw()
+	parallel.Ranges(len(x), 1<<14, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if d := rowPtr[i+1] - rowPtr[i]; d < len(logs) {
+				x[i] = logs[d]
+			} else {
+				x[i] = math.Log(float64(d))
+			}
+		}
+	})
 	mean, spread = stat.PopMeanStdDev(x, nil)
 	return x, mean, spread
 }

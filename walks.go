@@ -3,8 +3,10 @@ package grfgp
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"grfgp/graph"
+	"grfgp/internal/parallel"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -13,11 +15,17 @@ import (
 type walks struct {
 	w                *sparse.CSR
 	scale, strengths []float64
+	ground           *walk.Ground // which all lazy features on the matrix share
+}
+
+func newWalks(w *sparse.CSR, scale, strengths []float64) walks {
+	x := walks{w: w, scale: scale, strengths: strengths}
+	x.ground = walk.NewGround(w, x.on(walk.Options{}))
+	return x
 }
 
 func walksOn(g *graph.Graph) walks {
-	w, scale, strengths := g.WalkMatrix(graph.NormalizedAdjacency)
-	return walks{w, scale, strengths}
+	return newWalks(g.WalkMatrix(graph.NormalizedAdjacency))
 }
 
 // on returns the options for walks on the matrix.
@@ -42,7 +50,7 @@ func (t *Trainer) setMatrix(g *graph.Graph) {
 	t.w = sync.OnceValue(func() *sparse.CSR { return g.Normalized(graph.NormalizedAdjacency) })
 	t.walks = sync.OnceValue(func() walks {
 		if isolated { // walks need W
-			return walks{t.w(), g.WalkScale(graph.NormalizedAdjacency), nil}
+			return newWalks(t.w(), g.WalkScale(graph.NormalizedAdjacency), nil)
 		}
 		return walksOn(g)
 	})
@@ -56,7 +64,13 @@ func (x walks) tables() float64 {
 	if x.strengths == nil {
 		return 2 * bytes
 	}
-	if slices.ContainsFunc(val, func(v float64) bool { return v != val[0] }) {
+	var unequal atomic.Bool
+	parallel.Ranges(len(val), 1<<16, func(lo, hi int) {
+		if slices.ContainsFunc(val[lo:hi], func(v float64) bool { return v != val[0] }) {
+			unequal.Store(true)
+		}
+	})
+	if unequal.Load() {
 		return bytes
 	}
 	return 8 * float64(len(x.strengths))

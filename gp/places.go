@@ -57,6 +57,9 @@ func (l places) product(ctx context.Context, p *Posterior, cov kernel.Covariance
 	if err != nil {
 		return nil, err
 	}
+	if raw := out.RawMatrix(); raw.Stride == 1 {
+		return raw.Data[:l.len():l.len()], nil
+	}
 	own := make([]float64, l.len())
 	for i := range own {
 		own[i] = out.At(i, 0)

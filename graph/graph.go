@@ -83,9 +83,11 @@ func (g *Graph) Len() int {
 // Nodes returns all nodes: 0, 1, …, Len() − 1.
 func (g *Graph) Nodes() []int {
 	nodes := make([]int, g.Len())
-	for i := range nodes {
-		nodes[i] = i
-	}
+	parallel.Ranges(len(nodes), rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			nodes[i] = i
+		}
+	})
 	return nodes
 }
 
@@ -125,21 +127,28 @@ func (g *Graph) loop(i int) float64 {
 func (g *Graph) Degrees() []int {
 	rowPtr, _, _ := g.adj.Raw()
 	degrees := make([]int, g.Len())
-	for i := range degrees {
-		degrees[i] = rowPtr[i+1] - rowPtr[i]
-	}
+	parallel.Ranges(len(degrees), rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			degrees[i] = rowPtr[i+1] - rowPtr[i]
+		}
+	})
 	return degrees
 }
 
 // Lone returns the nodes without neighbours other than themselves, in increasing order.
 func (g *Graph) Lone() (nodes []int) {
 	rowPtr, col, _ := g.adj.Raw()
-	for i := range g.Len() {
-		if row := col[rowPtr[i]:rowPtr[i+1]]; len(row) == 0 || len(row) == 1 && int(row[0]) == i {
-			nodes = append(nodes, i)
+	found := make([][]int, (g.Len()+rowBlock-1)/rowBlock)
+	parallel.Ranges(g.Len(), rowBlock, func(lo, hi int) {
+		var own []int
+		for i := lo; i < hi; i++ {
+			if row := col[rowPtr[i]:rowPtr[i+1]]; len(row) == 0 || len(row) == 1 && int(row[0]) == i {
+				own = append(own, i)
+			}
 		}
-	}
-	return nodes
+		found[lo/rowBlock] = own
+	})
+	return slices.Concat(found...)
 }
 
 // Strengths returns the weighted degrees D_i = Σ_j A_ij.

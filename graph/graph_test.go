@@ -216,3 +216,43 @@ func TestHashIgnoresLaterLabels(t *testing.T) {
 		t.Error("an id that was added later changed the graph")
 	}
 }
+
+// Lone nodes are found in all blocks of rows, in order: nodes without an entry, and with a loop only.
+func TestLoneNodes(t *testing.T) {
+	const n = 3*rowBlock + 5
+	var e Edges
+	var want []int
+	degrees := make([]int, n)
+	for i := 0; i < n; i += 3 {
+		if i%2000 == 0 {
+			want = append(want, i)
+			if i%4000 == 0 {
+				e.U, e.V = append(e.U, uint32(i)), append(e.V, uint32(i))
+				degrees[i] = 1
+			}
+		}
+		if i+2 < n {
+			e.U, e.V = append(e.U, uint32(i+1)), append(e.V, uint32(i+2))
+			degrees[i+1]++
+			degrees[i+2]++
+		}
+		if i%2000 > 0 {
+			e.U, e.V = append(e.U, uint32(i)), append(e.V, 1)
+			degrees[i]++
+			degrees[1]++
+		}
+	}
+	if want = append(want, n-1); degrees[n-1] > 0 {
+		want = want[:len(want)-1]
+	}
+	g, _, err := FromEdges(NumberIDs(n), e, BuildOptions{KeepLoops: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.Lone(); !slices.Equal(got, want) {
+		t.Errorf("lone nodes %v, want %v", got, want)
+	}
+	if got := g.Degrees(); !slices.Equal(got, degrees) {
+		t.Error("other degrees")
+	}
+}

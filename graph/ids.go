@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"grfgp/internal/parallel"
 )
@@ -323,26 +324,62 @@ func (l *IDs) occupy(slot int, entry uint64) {
 	}
 }
 
-// index enters the ids that are there already.
+// index enters the ids that are there already, which must differ.
 func (l *IDs) index() {
 	l.seed = maphash.MakeSeed()
 	if l.form == asNumbers {
-		most := 0
-		for _, v := range l.num {
-			most = max(most, int(v))
-		}
-		if most < 4*l.n+1024 {
-			l.small = make([]uint32, most+1)
-		}
-		for i := range l.num {
-			l.enterNumber(i)
-		}
+		l.indexNumbers()
 		return
 	}
-	l.table = make([]uint64, tableSize(l.n))
-	for i := range l.end {
-		hash := l.hash(l.Bytes(i))
-		l.occupy(l.free(hash), hash|uint64(i+1))
+	l.table, l.used = make([]uint64, tableSize(l.n)), l.n
+	parallel.Ranges(l.n, rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			l.enter(l.hash(l.Bytes(i)) | uint64(i+1))
+		}
+	})
+}
+
+// indexNumbers is index for ids that are numbers: small ones have a place in an array, as in enterNumber.
+func (l *IDs) indexNumbers() {
+	least := uint32(min(math.MaxUint32, 4*l.n+1024)) // that is not small
+	mosts, larges := make([]int, (l.n+rowBlock-1)/rowBlock), make([]int, (l.n+rowBlock-1)/rowBlock)
+	parallel.Ranges(l.n, rowBlock, func(lo, hi int) {
+		most, large := -1, 0
+		for _, v := range l.num[lo:hi] {
+			if v < least {
+				most = max(most, int(v))
+			} else {
+				large++
+			}
+		}
+		mosts[lo/rowBlock], larges[lo/rowBlock] = most, large
+	})
+	most := -1
+	for b := range mosts {
+		most = max(most, mosts[b])
+		l.used += larges[b]
+	}
+	l.small = make([]uint32, most+1)
+	if l.used > 0 {
+		l.table = make([]uint64, tableSize(l.used))
+	}
+	parallel.Ranges(l.n, rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if v := l.num[i]; v < least {
+				l.small[v] = uint32(i + 1)
+			} else {
+				l.enter(l.hashNumber(v) | uint64(i+1))
+			}
+		}
+	})
+}
+
+// enter puts an entry into the table, which has room for it; several goroutines do so at once.
+func (l *IDs) enter(entry uint64) {
+	mask := len(l.table) - 1
+	slot := int(entry>>numberBits) & mask
+	for !atomic.CompareAndSwapUint64(&l.table[slot], 0, entry) {
+		slot = (slot + 1) & mask
 	}
 }
 

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -167,4 +168,59 @@ func BenchmarkIntern(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*2*m), "ns/id")
+}
+
+// An index that several goroutines make of many ids has each id once, and takes more.
+func TestIndexOfManyIDs(t *testing.T) {
+	const n = 3*rowBlock + 17
+	for name, id := range map[string]func(i int) uint32{
+		"small":   func(i int) uint32 { return uint32((i*7 + 3) % n) },
+		"large":   func(i int) uint32 { return 1<<31 + uint32(i)*1000 },
+		"mixed":   func(i int) uint32 { return uint32(i) + uint32(i%2)<<30 },
+		"largest": func(i int) uint32 { return math.MaxUint32 - uint32(i) },
+	} {
+		numbers, texts := &IDs{form: asNumbers, n: n}, &IDs{form: asTexts, n: n}
+		for i := range n {
+			numbers.num = append(numbers.num, id(i))
+			texts.text = fmt.Appendf(texts.text, "n%d", id(i))
+			texts.end = append(texts.end, len(texts.text))
+		}
+		for form, l := range map[string]*IDs{"numbers": numbers, "texts": texts} {
+			for i := range n {
+				if got, ok := l.Lookup(l.Bytes(i)); !ok || got != i {
+					t.Fatalf("%s, %s: lookup of %q: %d, %v, want %d", name, form, l.At(i), got, ok, i)
+				}
+			}
+			for k, unknown := range []string{"4000000001", "77777777", "n4000000001", "x", "00"} {
+				if _, ok := l.Lookup([]byte(unknown)); ok {
+					t.Errorf("%s, %s: %q is found", name, form, unknown)
+				}
+				if got := l.Intern([]byte(unknown)); got != n+k {
+					t.Errorf("%s, %s: %q got number %d, want %d", name, form, unknown, got, n+k)
+				}
+			}
+			for i := range n {
+				if got := l.Intern(l.Bytes(i)); got != i {
+					t.Fatalf("%s, %s: %q got another number %d, not %d", name, form, l.At(i), got, i)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkIndex is the first lookup among a million ids.
+func BenchmarkIndex(b *testing.B) {
+	const n = 1 << 20
+	var text []byte
+	var end []int
+	for i := range n {
+		text = fmt.Appendf(text, "n%d", i)
+		end = append(end, len(text))
+	}
+	for b.Loop() {
+		l := &IDs{form: asTexts, n: n, text: text, end: end}
+		if _, ok := l.Lookup([]byte("n77")); !ok {
+			b.Fatal("not found")
+		}
+	}
 }

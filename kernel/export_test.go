@@ -53,3 +53,11 @@ func SetSharedCells(n int) (reset func()) {
 	sharedCells = n
 	return func() { sharedCells = was }
 }
+
+// LoneSample returns the nodes whose spread is taken for that of all, nil where there are no lone nodes.
+func LoneSample(k Kernel) []int {
+	if l, ok := k.(*lone); ok {
+		return l.sample
+	}
+	return nil
+}

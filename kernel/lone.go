@@ -23,21 +23,28 @@ import (
 // islands in models of areas (Freni-Sterrantino, Ventrucci and Rue, 2018). Between the other
 // nodes K is unchanged, to the bit.
 func Lone(k Kernel, nodes []int) Kernel {
+	if len(nodes) == 0 {
+		return k
+	}
 	l := &lone{kernel: k, is: make([]bool, k.Nodes())}
+	others := len(l.is)
 	for _, i := range nodes {
+		if !l.is[i] {
+			others--
+		}
 		l.is[i] = true
 	}
-	var others []int
+	step, rank := max(1, (others+loneSample-1)/loneSample), 0
 	for i, alone := range l.is {
-		if !alone {
-			others = append(others, i)
+		if alone {
+			continue
 		}
+		if rank%step == 0 {
+			l.sample = append(l.sample, i)
+		}
+		rank++
 	}
-	step := (len(others) + loneSample - 1) / loneSample
-	for a := 0; a < len(others); a += step {
-		l.sample = append(l.sample, others[a])
-	}
-	if len(nodes) == 0 || len(l.sample) < 2 {
+	if len(l.sample) < 2 {
 		return k
 	}
 	return l

@@ -141,3 +141,31 @@ func TestLoneDraw(t *testing.T) {
 		}
 	}
 }
+
+// The spread is that of at most 256 of the other nodes, at equal distances among them.
+func TestLoneSample(t *testing.T) {
+	for _, n := range []int{1, 3, 256, 257, 1000, 5000} {
+		for _, every := range []int{1, 2, 3, 700} {
+			var nodes, others, want []int
+			for i := range n {
+				if i%every == 0 {
+					nodes = append(nodes, i)
+				} else {
+					others = append(others, i)
+				}
+			}
+			for a := 0; a < len(others); a += (len(others) + 255) / 256 {
+				want = append(want, others[a])
+			}
+			if len(want) < 2 {
+				want = nil
+			}
+			if got := kernel.LoneSample(kernel.Lone(kernel.Constant(n), append(nodes, 0))); !slices.Equal(got, want) {
+				t.Errorf("%d lone nodes of %d: a sample of %d, want %d", len(nodes), n, len(got), len(want))
+			}
+		}
+	}
+	if k := kernel.Constant(5); kernel.Lone(k, nil) != k {
+		t.Error("another kernel on a graph without lone nodes")
+	}
+}

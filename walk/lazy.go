@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
 
@@ -16,11 +17,17 @@ import (
 // large graph then holds the features of these nodes alone. The matrix must not be
 // changed.
 func Lazy(w *sparse.CSR, opts Options) (*Features, error) {
-	if err := opts.validate(w); err != nil {
+	return NewGround(w, opts).Lazy(opts)
+}
+
+// Lazy is the function Lazy on the matrix of the ground, whose Scale, Strengths and Rooted replace those of the options.
+func (g *Ground) Lazy(opts Options) (*Features, error) {
+	opts.Scale, opts.Strengths, opts.Rooted = g.opts.Scale, g.opts.Strengths, g.opts.Rooted
+	if err := opts.validate(g.w); err != nil {
 		return nil, err
 	}
-	n, _ := w.Dims()
-	p := newRun(w, opts)
+	n, _ := g.w.Dims()
+	p := &run{steps: g.steps(opts), opts: opts, key: rng.Derive(opts.Seed, "walk")}
 	l := &lazy{run: p, slot: newPages(opts.Hi - opts.Lo)}
 	l.samplers.New = func() any { return p.rowSampler() }
 	f := &Features{opts: opts, nodes: n, lazy: l}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"grfgp/internal/enum"
+	"grfgp/internal/parallel"
 	"grfgp/sparse"
 )
 
@@ -114,17 +116,28 @@ func (o *Options) validate(w *sparse.CSR) error {
 	case o.Scale != nil && len(o.Scale) != n:
 		return fmt.Errorf("%w: scale has %d entries for %d nodes", ErrOptions, len(o.Scale), n)
 	}
-	for i, d := range o.Strengths {
-		if !(d > 0) || math.IsInf(d, 0) {
-			return fmt.Errorf("%w: the strength of node %d is %v, want a positive number", ErrOptions, i, d)
-		}
+	if i := firstBad(o.Strengths); i >= 0 {
+		return fmt.Errorf("%w: the strength of node %d is %v, want a positive number", ErrOptions, i, o.Strengths[i])
 	}
-	for i, v := range o.Scale {
-		if !(v > 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("%w: scale of node %d is %v, want a positive number", ErrOptions, i, v)
-		}
+	if i := firstBad(o.Scale); i >= 0 {
+		return fmt.Errorf("%w: scale of node %d is %v, want a positive number", ErrOptions, i, o.Scale[i])
 	}
 	return nil
+}
+
+// firstBad returns the place of the first number that is not positive and finite, -1 if all are.
+func firstBad(x []float64) int {
+	const numbers = 1 << 14
+	found := make([]int, (len(x)+numbers-1)/numbers) // per block: its first, from 1; 0 if it has none
+	parallel.Ranges(len(x), numbers, func(lo, hi int) {
+		found[lo/numbers] = 1 + slices.IndexFunc(x[lo:hi], func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
+	})
+	for b, i := range found {
+		if i > 0 {
+			return b*numbers + i - 1
+		}
+	}
+	return -1
 }
 
 var (

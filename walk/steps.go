@@ -2,6 +2,7 @@ package walk
 
 import (
 	"math"
+	"sync/atomic"
 
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
@@ -69,8 +70,7 @@ func (f Facts) Or(g Facts) Facts {
 func FactsOf(w *sparse.CSR, scale []float64, lo, hi int) Facts {
 	s := &steps{scale: scale}
 	s.matrix(w)
-	_, facts := s.growths(lo, hi)
-	return facts
+	return s.facts(lo, hi)
 }
 
 // matrix takes over the arrays of W.
@@ -78,10 +78,15 @@ func (s *steps) matrix(w *sparse.CSR) {
 	var rowPtr []int
 	rowPtr, s.col, s.val = w.Raw()
 	s.rowPtr = make([]uint32, len(rowPtr))
-	for i, p := range rowPtr {
-		s.rowPtr[i] = uint32(p)
-	}
+	parallel.Ranges(len(rowPtr), stepRows, func(lo, hi int) {
+		for i, p := range rowPtr[lo:hi] {
+			s.rowPtr[lo+i] = uint32(p)
+		}
+	})
 }
+
+// stepRows is the number of rows that one goroutine prepares at a time.
+const stepRows = 4096
 
 // row returns where the entries of node i begin and end.
 func (s *steps) row(i uint32) (a, b int) { return int(s.rowPtr[i]), int(s.rowPtr[i+1]) }
@@ -108,54 +113,113 @@ func (s *steps) v(i uint32) float64 {
 // proportional fills the tables of steps ∝ |W_ij|·v_j, dropping tables
 // that are constant.
 func (s *steps) proportional(facts *Facts) {
-	growth, all := s.growths(0, len(s.rowPtr)-1)
+	all := Facts{}
 	if facts != nil {
 		all = *facts
+	} else {
+		all = s.facts(0, len(s.rowPtr)-1)
 	}
 	s.signed, s.sinks = all.Signed, all.Sinks
 	if all.Grows {
-		s.growth = growth
+		s.growths()
 	}
 	if all.Steep {
 		s.cumulate()
 	}
 }
 
-// growths returns c_i of the rows [first, last), and their facts.
-func (s *steps) growths(first, last int) (growth []float64, all Facts) {
-	const rows = 4096
-	found := make([]Facts, (last-first+rows-1)/rows)
-	growth = make([]float64, last-first)
-	parallel.Ranges(last-first, rows, func(lo, hi int) {
-		f := &found[lo/rows]
-		for i := first + lo; i < first+hi; i++ {
-			least, most, sum := math.Inf(1), 0.0, 0.0
-			a, b := s.row(uint32(i))
-			for p := a; p < b; p++ {
-				w := s.weight(uint32(i), p)
-				t := math.Abs(w) * s.v(s.col[p])
-				least, most, sum = min(least, t), max(most, t), sum+t
-				f.Signed = f.Signed || w < 0
+// growths fills growth.
+func (s *steps) growths() {
+	s.growth = make([]float64, len(s.rowPtr)-1)
+	parallel.Ranges(len(s.growth), stepRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			s.growth[i] = s.rowFacts(uint32(i), &Facts{})
+		}
+	})
+}
+
+// facts returns those of the rows [first, last).
+func (s *steps) facts(first, last int) (all Facts) {
+	found := make([]Facts, (last-first+stepRows-1)/stepRows)
+	tame := s.tame()
+	parallel.Ranges(last-first, stepRows, func(lo, hi int) {
+		f := &found[lo/stepRows]
+		for i := uint32(first + lo); i < uint32(first+hi); i++ {
+			if !tame || !s.quickFacts(i, f) {
+				s.rowFacts(i, f)
 			}
-			// A row of stored zeros is a sink that only the search can see.
-			f.Steep = f.Steep || most-least > flatTolerance*most || a < b && sum == 0
-			f.Sinks = f.Sinks || a == b
-			c := sum / s.v(uint32(i))
-			growth[i-first] = c
-			f.Grows = f.Grows || sum > 0 && math.Abs(c-1) > flatTolerance
 		}
 	})
 	for _, f := range found {
 		all = all.Or(f)
 	}
-	return growth, all
+	return all
+}
+
+// rowFacts adds the facts of a row, and returns its growth c_i.
+func (s *steps) rowFacts(i uint32, f *Facts) (growth float64) {
+	least, most, sum := math.Inf(1), 0.0, 0.0
+	a, b := s.row(i)
+	for p := a; p < b; p++ {
+		w := s.weight(i, p)
+		t := math.Abs(w) * s.v(s.col[p])
+		least, most, sum = min(least, t), max(most, t), sum+t
+		f.Signed = f.Signed || w < 0
+	}
+	// A row of stored zeros is a sink that only the search can see.
+	f.Steep = f.Steep || most-least > flatTolerance*most || a < b && sum == 0
+	f.Sinks = f.Sinks || a == b
+	growth = sum / s.v(i)
+	f.Grows = f.Grows || sum > 0 && math.Abs(growth-1) > flatTolerance
+	return growth
+}
+
+// Numbers between which a few products and quotients round to some 10⁻¹⁶, and neither overflow nor vanish.
+const tameLeast, tameMost = 1e-100, 1e100
+
+// tame reports whether quickFacts may be asked: v are the roots of strengths, and these are tame.
+func (s *steps) tame() bool {
+	var wild atomic.Bool
+	parallel.Ranges(len(s.strengths), stepRows, func(lo, hi int) {
+		for _, d := range s.strengths[lo:hi] {
+			if !(d >= tameLeast && d <= tameMost) {
+				wild.Store(true)
+				return
+			}
+		}
+	})
+	return s.rooted && !wild.Load()
+}
+
+// quickFacts adds the facts of a row if its own weights are enough to tell: W_ij·v_j is A_ij/√D_i, and c_i is
+// Σ_j A_ij/D_i, up to rounding. Near a tolerance, where rounding decides, it reports false and adds nothing.
+func (s *steps) quickFacts(i uint32, f *Facts) bool {
+	const mostEntries, rounding = 1000, flatTolerance / 10
+	a, b := s.row(i)
+	if a == b || b-a > mostEntries {
+		return false
+	}
+	least, most, sum := math.Inf(1), 0.0, 0.0
+	for _, w := range s.val[a:b] {
+		least, most, sum = min(least, w), max(most, w), sum+w
+	}
+	if !(least >= tameLeast && most <= tameMost) || !(math.Abs(sum-s.strengths[i]) <= rounding*s.strengths[i]) {
+		return false
+	}
+	switch spread := most - least; {
+	case spread > 10*flatTolerance*most:
+		f.Steep = true
+	case spread > rounding*most:
+		return false
+	}
+	return true
 }
 
 // cumulate fills cum; the last entry of each row with any weight is exactly 1.
 func (s *steps) cumulate() {
 	s.cum = make([]float64, len(s.val))
 	n := len(s.rowPtr) - 1
-	parallel.Ranges(n, 4096, func(lo, hi int) {
+	parallel.Ranges(n, stepRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			a, b := s.row(uint32(i))
 			sum := 0.0

@@ -98,7 +98,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if f.out == "" {
 		return a.writeClasses(a.Out, f, answer)
 	}
-	answer.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Nodes())
+	answer.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Len())
 	if err := writeFile(f.out, func(w io.Writer) error { return a.writeClasses(w, f, answer) }); err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (a *app) writeClasses(w io.Writer, f *classifyFlags, answer *classifyAnswer
 		return table.Compress(w, f.out, func(w io.Writer) error { return json.NewEncoder(w).Encode(answer) })
 	}
 	columns := classColumns(names)
-	return f.writeTable(w, slices.Concat(columns[:1:1], known.head(), columns[1:], known.tail()), func(write func(table.Row) error) error {
+	return f.writeTable(w, slices.Concat(columns[:1:1], known.head(), columns[1:], known.tail()), func(out table.Writer) error {
 		var cells []table.Cell
 		for _, n := range answer.Nodes {
 			cells = known.appendHead(append(cells[:0], table.TextCell(n.Node)), n.number)
@@ -202,7 +202,7 @@ func (a *app) writeClasses(w io.Writer, f *classifyFlags, answer *classifyAnswer
 				cells = append(cells, table.NumberCell(p))
 			}
 			cells = known.appendTail(append(cells, table.NumberCell(n.Entropy)), n.number)
-			if err := write(table.Row{Cells: cells, Geometry: known.geometry(n.number)}); err != nil {
+			if err := out.Write(table.Row{Cells: cells, Geometry: known.geometry(n.number)}); err != nil {
 				return err
 			}
 		}

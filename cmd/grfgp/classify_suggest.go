@@ -216,12 +216,12 @@ var labelColumns = slices.Concat([]table.Column{{Name: "node"}, {Name: "class"}}
 // labelFile writes the suggestions in the format of the file.
 func (f *suggestFlags) labelFile(w io.Writer, answer *labelAnswer) error {
 	known := answer.known
-	return f.writeTable(w, slices.Concat(labelColumns[:1:1], known.head(), labelColumns[1:], known.tail()), func(write func(table.Row) error) error {
+	return f.writeTable(w, slices.Concat(labelColumns[:1:1], known.head(), labelColumns[1:], known.tail()), func(out table.Writer) error {
 		for _, r := range answer.Suggestions {
 			cells := known.appendHead([]table.Cell{table.TextCell(r.Node)}, r.number)
 			cells = append(cells, table.TextCell(r.Class), table.NumberCell(r.Probability), table.NumberCell(r.Entropy), table.NumberCell(r.Reduction), table.NumberCell(r.Cost),
 				table.WholeAt(r.Hops), table.TextCell(r.Why))
-			if err := write(table.Row{Cells: known.appendTail(cells, r.number), Geometry: known.geometry(r.number)}); err != nil {
+			if err := out.Write(table.Row{Cells: known.appendTail(cells, r.number), Geometry: known.geometry(r.number)}); err != nil {
 				return err
 			}
 		}

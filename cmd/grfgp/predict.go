@@ -173,8 +173,13 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	}
 	s := a.talk.Stage("predicting")
 	var nodes []int
-	for _, period := range periods {
-		nodes = append(nodes, grfgp.Places(d.net.Graph, d.net.Graph.Nodes(), period)...)
+	for k, period := range periods {
+		of := grfgp.Places(d.net.Graph, d.net.Graph.Nodes(), period)
+		if k == 0 {
+			nodes = of // the only ones, mostly
+		} else {
+			nodes = append(nodes, of...)
+		}
 	}
 	share := grfgp.NewShare(a.ranks, nodes)
 	p, err := m.PredictShare(ctx, share, s.Work())
@@ -217,7 +222,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if f.out == "" {
 		return a.writePredictions(ctx, a.Out, &answer, rows)
 	}
-	f.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Nodes())
+	f.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Len())
 	if err := a.writeFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
 		return err
 	}

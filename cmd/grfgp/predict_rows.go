@@ -1,23 +1,22 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"iter"
-	"slices"
 
 	"grfgp"
+	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
 	"grfgp/internal/table"
 )
 
-// rowsAtOnce is the number of rows that are made and written together, so that memory
-// does not grow with their number.
-const rowsAtOnce = 1 << 14
+// Rows are made and written some at a time, so that memory does not grow with their number: a
+// group, in blocks that several processors work on. An interruption is looked for after each
+// block: the interval of a count takes up to a millisecond.
+const (
+	groupRows = 1 << 16
+	blockRows = 512
+)
 
 // predictRows are the rows of an answer: predictions joined with measurements, by
 // period, in the order of the user's file.
@@ -29,6 +28,7 @@ type predictRows struct {
 	ranks    *ranks.Group
 	share    grfgp.Share
 	p        grfgp.Prediction    // of the share
+	exposed  float64             // exposure of a reading
 	measured map[int]measuredRow // by place
 	told     func(done, total int64)
 	columns  []table.Column // without those of the node table
@@ -42,7 +42,7 @@ type measuredRow struct {
 
 func (f *predictFlags) newRows(group *ranks.Group, d *modelData, m *grfgp.Model, periods []int, share grfgp.Share, p grfgp.Prediction) *predictRows {
 	g := d.net.Graph
-	r := &predictRows{predictFlags: f, d: d, m: m, periods: periods, ranks: group, share: share, p: p, measured: map[int]measuredRow{}, told: func(_, _ int64) {}}
+	r := &predictRows{predictFlags: f, d: d, m: m, periods: periods, ranks: group, share: share, p: p, exposed: f.exposureOfNew(d.data), measured: map[int]measuredRow{}, told: func(_, _ int64) {}}
 	first := map[int]int{} // row of each period
 	for k, period := range periods {
 		first[period] = k * g.Len()
@@ -73,18 +73,32 @@ func (f *predictFlags) newRows(group *ranks.Group, d *modelData, m *grfgp.Model,
 	return r
 }
 
-// groups yields the rows, some at a time. All ranks go through them together, and rank 0
-// gets them.
-func (r *predictRows) groups(ctx context.Context) iter.Seq2[[]predictRow, error] {
-	return func(yield func([]predictRow, error) bool) {
-		n := r.d.net.Graph.Len()
+// predictGroup is some rows of one period.
+type predictGroup struct {
+	time    string
+	first   int       // place of the period's first node
+	places  []int     // of the rows
+	numbers []float64 // rowNumbers of each
+}
+
+// groups yields the rows, a group at a time, which is valid until the next. All ranks go
+// through them together; rank 0 has their numbers.
+func (r *predictRows) groups(ctx context.Context) iter.Seq2[*predictGroup, error] {
+	return func(yield func(*predictGroup, error) bool) {
+		g := r.d.net.Graph
+		n, group := g.Len(), &predictGroup{}
 		for k := range r.periods {
-			for lo := 0; lo < n; lo += rowsAtOnce {
-				rows, err := r.group(ctx, k, lo, min(n, lo+rowsAtOnce))
+			group.time, group.first = r.d.time.name(r.periods[k]), k*n
+			for lo := 0; lo < n; lo += groupRows {
+				group.places = group.places[:0]
+				for a := lo; a < min(n, lo+groupRows); a++ {
+					group.places = append(group.places, group.first+g.FromInput(a))
+				}
+				err := r.gather(ctx, group)
 				if err == nil {
 					err = ctx.Err()
 				}
-				if !yield(rows, err) || err != nil {
+				if !yield(group, err) || err != nil {
 					return
 				}
 				r.told(int64(k*n+lo), int64(len(r.periods)*n))
@@ -93,89 +107,91 @@ func (r *predictRows) groups(ctx context.Context) iter.Seq2[[]predictRow, error]
 	}
 }
 
-// group returns the rows lo to hi of the k-th period, on rank 0.
-func (r *predictRows) group(ctx context.Context, k, lo, hi int) ([]predictRow, error) {
-	g := r.d.net.Graph
-	places := make([]int, hi-lo)
-	for a := range places {
-		places[a] = k*g.Len() + g.FromInput(lo+a)
+// eachRow calls do with the rows [lo, hi) of a group, each valid during its call.
+func (r *predictRows) eachRow(group *predictGroup, lo, hi int, do func(row *predictRow) error) error {
+	ids := r.d.net.Graph.IDs()
+	var text []byte
+	ends := make([]int, 0, hi-lo)
+	for _, place := range group.places[lo:hi] {
+		text = ids.Append(text, place-group.first)
+		ends = append(ends, len(text))
 	}
-	numbers, err := r.gather(ctx, places)
-	if err != nil || r.ranks.Rank() > 0 {
-		return nil, err
-	}
-	rows := make([]predictRow, hi-lo)
-	time := r.d.time.name(r.periods[k])
-	for a := range rows {
-		node := places[a] - k*g.Len()
-		rows[a].Node, rows[a].Time, rows[a].number = g.IDs().At(node), time, node
-		if known, ok := r.measured[places[a]]; ok {
-			rows[a].Measured, rows[a].N, rows[a].Value = true, known.n, &known.value
+	names, start := string(text), 0 // of all rows: one string
+	var row predictRow
+	for a := lo; a < hi; a++ {
+		place, numbers := group.places[a], group.numbers[a*rowNumbers:(a+1)*rowNumbers]
+		row = predictRow{
+			Node: names[start:ends[a-lo]], Time: group.time, number: place - group.first,
+			Mean: numbers[0], SD: numbers[1], Lower: numbers[2], Upper: numbers[3], ReadingLower: numbers[4], ReadingUpper: numbers[5],
+		}
+		start = ends[a-lo]
+		if r.aboveAsked {
+			row.Above = &numbers[6]
+		}
+		if known, ok := r.measured[place]; ok {
+			value := known.value
+			row.Measured, row.N, row.Value = true, known.n, &value
 			if r.d.data.Exposure != nil {
-				rows[a].Exposure = known.exposure
+				row.Exposure = known.exposure
 			}
 		}
-		rows[a].set(numbers[a*rowNumbers:], r.aboveAsked)
+		if err := do(&row); err != nil {
+			return err
+		}
 	}
-	return rows, nil
+	return nil
 }
 
-// intervalsAtOnce is the number of rows after which an interruption is looked for: the interval
-// of a count takes up to a millisecond.
-const intervalsAtOnce = 512
-
-// rowNumbers is the number of numbers of a row that the model gives.
+// rowNumbers is the number of numbers of a row that the model gives: mean, sd and interval of
+// the quantity, the interval of a reading, and the probability of being above the threshold.
 const rowNumbers = 7
 
-// numbers returns them.
-func (r predictRow) numbers() [rowNumbers]float64 {
-	above := 0.0
-	if r.Above != nil {
-		above = *r.Above
-	}
-	return [rowNumbers]float64{r.Mean, r.SD, r.Lower, r.Upper, r.ReadingLower, r.ReadingUpper, above}
+// compute appends the numbers of the rows at some places of the share.
+func (r *predictRows) compute(ctx context.Context, to []float64, at []int) ([]float64, error) {
+	from := len(to)
+	to = append(to, make([]float64, len(at)*rowNumbers)...)
+	blocks := (len(at) + blockRows - 1) / blockRows
+	err := parallel.Blocks(ctx, blocks, func(_, b int) error {
+		for a := b * blockRows; a < min(len(at), (b+1)*blockRows); a++ {
+			k, of := at[a], r.p.At(at[a])
+			row := to[from+a*rowNumbers:][:rowNumbers]
+			row[0], row[1] = r.p.Mean[k], r.p.SD[k]
+			row[2], row[3] = of.Interval(r.level)
+			row[4], row[5] = of.Measurement(r.exposed).Interval(r.level)
+			if r.aboveAsked {
+				row[6] = of.Above(r.above)
+			}
+		}
+		return nil
+	})
+	return to, err
 }
 
-// set sets them.
-func (r *predictRow) set(to []float64, above bool) {
-	r.Mean, r.SD, r.Lower, r.Upper, r.ReadingLower, r.ReadingUpper = to[0], to[1], to[2], to[3], to[4], to[5]
-	if above {
-		r.Above = &to[6]
-	}
-}
-
-// gather returns the numbers of the rows at some places, on rank 0: each rank computes those of
-// its share, and sends them.
-func (r *predictRows) gather(ctx context.Context, places []int) ([]float64, error) {
+// gather sets the numbers of a group, on rank 0: each rank computes those of its share, and
+// sends them.
+func (r *predictRows) gather(ctx context.Context, group *predictGroup) error {
 	lo, hi := r.share.Range()
-	var local []int
-	for _, place := range places {
+	local := make([]int, 0, len(group.places))
+	for _, place := range group.places {
 		if place >= lo && place < hi {
 			local = append(local, place-lo)
 		}
 	}
-	rows := make([]predictRow, len(local))
-	for lo := 0; lo < len(local); lo += intervalsAtOnce {
-		hi := min(len(local), lo+intervalsAtOnce)
-		if r.intervals(rows[lo:hi], r.d, r.p.Select(local[lo:hi])); ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-	}
-	own := make([]float64, 0, len(rows)*rowNumbers)
-	for _, row := range rows {
-		numbers := row.numbers()
-		own = append(own, numbers[:]...)
+	own, err := r.compute(ctx, group.numbers[:0], local)
+	if err != nil {
+		return err
 	}
 	if r.ranks.Alone() {
-		return own, nil
+		group.numbers = own
+		return nil
 	}
 	in, out := make([][]float64, r.ranks.Size()), make([][]float64, r.ranks.Size())
 	out[0] = own
 	if r.ranks.Rank() > 0 {
-		return nil, ranks.Exchange(ctx, r.ranks, in, out)
+		return ranks.Exchange(ctx, r.ranks, in, out)
 	}
-	owners, counts := make([]int, len(places)), make([]int, r.ranks.Size())
-	for a, place := range places {
+	owners, counts := make([]int, len(group.places)), make([]int, r.ranks.Size())
+	for a, place := range group.places {
 		owners[a] = r.share.Owner(place)
 		counts[owners[a]]++
 	}
@@ -183,97 +199,14 @@ func (r *predictRows) gather(ctx context.Context, places []int) ([]float64, erro
 		in[rank] = make([]float64, counts[rank]*rowNumbers)
 	}
 	if err := ranks.Exchange(ctx, r.ranks, in, out); err != nil {
-		return nil, err
+		return err
 	}
-	all := make([]float64, 0, len(places)*rowNumbers)
+	group.numbers = make([]float64, 0, len(group.places)*rowNumbers)
 	for _, rank := range owners {
-		all = append(all, in[rank][:rowNumbers]...)
+		group.numbers = append(group.numbers, in[rank][:rowNumbers]...)
 		in[rank] = in[rank][rowNumbers:]
 	}
-	return all, nil
-}
-
-// intervals fills in mean, sd and interval of the quantity, the interval of a reading, and
-// the probability of being above the threshold.
-func (f *predictFlags) intervals(rows []predictRow, d *modelData, p grfgp.Prediction) {
-	if f.aboveAsked {
-		above := p.Above(f.above)
-		for i := range rows {
-			rows[i].Above = &above[i]
-		}
-	}
-	lower, upper := p.Interval(f.level)
-	from, to := p.ReadingInterval(f.level, f.exposureOfNew(d.data))
-	for i := range rows {
-		rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = p.Mean[i], p.SD[i], lower[i], upper[i]
-		rows[i].ReadingLower, rows[i].ReadingUpper = from[i], to[i]
-	}
-}
-
-// writePredictions writes the answer with its rows, which it makes on the way.
-func (a *app) writePredictions(ctx context.Context, w io.Writer, answer *predictAnswer, rows *predictRows) error {
-	s := a.talk.Stage("writing")
-	defer s.End()
-	rows.told = s.Update
-	if a.ranks.Rank() > 0 {
-		for _, err := range rows.groups(ctx) {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if !a.json {
-		return rows.writeTable(w, slices.Concat(rows.columns[:1:1], rows.known.head(), rows.columns[1:], rows.known.tail()), func(write func(table.Row) error) error {
-			return rows.each(ctx, answer, write)
-		})
-	}
-	return table.Compress(w, rows.out, func(w io.Writer) error {
-		buffered := bufio.NewWriterSize(w, 1<<16)
-		if err := a.predictionsJSON(ctx, buffered, answer, rows); err != nil {
-			return err
-		}
-		return buffered.Flush()
-	})
-}
-
-// predictionsJSON writes what json.Marshal writes for an answer with all its rows, which
-// come last.
-func (a *app) predictionsJSON(ctx context.Context, w io.Writer, answer *predictAnswer, rows *predictRows) error {
-	const empty = `"nodes":[]}`
-	head, err := json.Marshal(answer)
-	if err != nil {
-		return err
-	}
-	if !bytes.HasSuffix(head, []byte(empty)) {
-		return fmt.Errorf("the answer has rows, or something behind them: %.100q", head[max(0, len(head)-100):])
-	}
-	if _, err := w.Write(head[:len(head)-2]); err != nil {
-		return err
-	}
-	comma := false
-	for group, err := range rows.groups(ctx) {
-		if err != nil {
-			return err
-		}
-		for k := range group {
-			group[k].nodeInfo = rows.known.info(group[k].number)
-		}
-		text, err := json.Marshal(group)
-		if err != nil {
-			return err
-		}
-		text = text[1 : len(text)-1]
-		if comma {
-			text = append([]byte(","), text...)
-		}
-		comma = true
-		if _, err := w.Write(text); err != nil {
-			return err
-		}
-	}
-	_, err = io.WriteString(w, "]}\n")
-	return err
+	return nil
 }
 
 // columns returns those of a table of predictions, without those of the node table.
@@ -297,37 +230,3 @@ func (answer *predictAnswer) columns() []table.Column {
 
 // other reports whether values are not measurements on a continuous scale, taken as they are.
 func (answer *predictAnswer) other() bool { return answer.Values != "" || answer.Change != "" }
-
-// each writes the rows, with what is known of their nodes.
-func (r *predictRows) each(ctx context.Context, answer *predictAnswer, write func(table.Row) error) error {
-	var cells []table.Cell
-	number := table.NumberCell
-	for group, err := range r.groups(ctx) {
-		if err != nil {
-			return err
-		}
-		for _, row := range group {
-			cells = r.known.appendHead(append(cells[:0], table.TextCell(row.Node)), row.number)
-			if answer.Time != nil {
-				cells = append(cells, table.TextCell(row.Time))
-			}
-			cells = append(cells, number(row.Mean), number(row.SD), number(row.Lower), number(row.Upper), number(row.ReadingLower), number(row.ReadingUpper),
-				table.TruthCell(row.Measured), table.NumberAt(row.Value), table.WholeCell(row.N))
-			if answer.Above != nil {
-				cells = append(cells, table.NumberAt(row.Above))
-			}
-			if answer.other() {
-				exposure := table.Cell{}
-				if row.Exposure > 0 {
-					exposure = number(row.Exposure)
-				}
-				cells = append(cells, exposure, table.TextCell(answer.Of))
-			}
-			cells = r.known.appendTail(cells, row.number)
-			if err := write(table.Row{Cells: cells, Geometry: r.known.geometry(row.number)}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

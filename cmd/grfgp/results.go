@@ -241,13 +241,13 @@ func (n *nodeColumns) info(node int) (out nodeInfo) {
 	return out
 }
 
-// tellPlaces notes the nodes that a map cannot show.
-func (n *nodeColumns) tellPlaces(a *app, format table.Format, nodes []int) {
+// tellPlaces notes how many of all nodes a map cannot show.
+func (n *nodeColumns) tellPlaces(a *app, format table.Format, nodes int) {
 	if format != table.GeoJSON {
 		return
 	}
 	missing := 0
-	for _, i := range nodes {
+	for i := range nodes {
 		if n.geometry(i) == "" {
 			missing++
 		}
@@ -259,7 +259,7 @@ func (n *nodeColumns) tellPlaces(a *app, format table.Format, nodes []int) {
 
 // writeTable writes rows in the format of the file that the flags name, CSV if it has
 // none.
-func (f *resultFlags) writeTable(w io.Writer, columns []table.Column, rows func(write func(table.Row) error) error) error {
+func (f *resultFlags) writeTable(w io.Writer, columns []table.Column, rows func(out table.Writer) error) error {
 	format := table.FormatOf(f.out)
 	if format == "" {
 		format = table.CSV
@@ -270,7 +270,7 @@ func (f *resultFlags) writeTable(w io.Writer, columns []table.Column, rows func(
 		if err != nil {
 			return err
 		}
-		if err := rows(out.Write); err != nil {
+		if err := rows(out); err != nil {
 			return err
 		}
 		if err := out.Close(); err != nil {

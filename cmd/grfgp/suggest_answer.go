@@ -210,7 +210,7 @@ func (answer *suggestAnswer) columns() []table.Column {
 // suggestFile writes the suggestions in the format of the file.
 func (f *suggestFlags) suggestFile(w io.Writer, answer *suggestAnswer) error {
 	m, columns, known := answer.measure(), answer.columns(), answer.known
-	return f.writeTable(w, slices.Concat(columns[:1:1], known.head(), columns[1:], known.tail()), func(write func(table.Row) error) error {
+	return f.writeTable(w, slices.Concat(columns[:1:1], known.head(), columns[1:], known.tail()), func(out table.Writer) error {
 		for _, r := range answer.Suggestions {
 			cells := known.appendHead([]table.Cell{table.TextCell(r.Node)}, r.number)
 			for _, v := range []*float64{r.Mean, r.SD, r.Lower, r.Upper, r.ReadingLower, r.ReadingUpper, m.of(r)} {
@@ -220,7 +220,7 @@ func (f *suggestFlags) suggestFile(w io.Writer, answer *suggestAnswer) error {
 				cells = append(cells, table.NumberAt(r.ChanceSE))
 			}
 			cells = append(cells, table.NumberCell(r.Cost), table.WholeAt(r.Hops), table.TextCell(r.Why))
-			if err := write(table.Row{Cells: known.appendTail(cells, r.number), Geometry: known.geometry(r.number)}); err != nil {
+			if err := out.Write(table.Row{Cells: known.appendTail(cells, r.number), Geometry: known.geometry(r.number)}); err != nil {
 				return err
 			}
 		}

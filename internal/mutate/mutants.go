@@ -16,7 +16,7 @@ var mutants = []mutant{
 	{"walk/independent.go", "w /= reach", "w *= reach", "long walks are weighted down, not up"},
 	{"walk/independent.go", "r.load[w] *= r.factor(i, p)", "r.load[w] = r.factor(i, p)", "a walk forgets its load at every step"},
 	{"walk/independent.go", "r.load[w] *= r.factor(r.at[w], int(p))", "r.load[w] = r.factor(r.at[w], int(p))", "a walk with equal odds forgets its load"},
-	{"walk/steps.go", "c := sum / s.v(uint32(i))", "c := sum", "the factor of a step lacks the scale of its node"},
+	{"walk/steps.go", "growth = sum / s.v(i)", "growth = sum", "the factor of a step lacks the scale of its node"},
 	{"walk/steps.go", "if s.signed && s.weight(i, p) < 0 {", "if s.signed && s.weight(i, p) > 0 {", "the factor of a step has the wrong sign"},
 	{"walk/steps.go", "return float64(s.rowPtr[i+1]-s.rowPtr[i]) * s.weight(i, p)", "return s.weight(i, p)", "uniform steps lack the importance weight"},
 	{"walk/tally.go", "ratio[e] = vi / s.scale[j]", "ratio[e] = s.scale[j] / vi", "values are scaled back the wrong way"},

@@ -8,68 +8,48 @@ import (
 	"strconv"
 )
 
-// geoWriter writes a FeatureCollection (RFC 7946), a feature per line: the geometry of
-// the row, null if it is unknown, and the cells as properties. Missing cells are null.
-type geoWriter struct {
-	out     io.Writer
-	columns []Column
-	names   [][]byte // quoted
-	line    []byte
-	rows    int
-}
-
+// newGeoJSON writes a FeatureCollection (RFC 7946), a feature per line: the geometry of the
+// row, null if it is unknown, and the cells as properties. Missing cells are null.
 func newGeoJSON(w io.Writer, columns []Column) (Writer, error) {
-	g := &geoWriter{out: w, columns: columns}
+	var names [][]byte // quoted
 	for _, c := range columns {
 		name, err := json.Marshal(c.Name)
 		if err != nil {
 			return nil, err
 		}
-		g.names = append(g.names, name)
+		names = append(names, name)
 	}
-	_, err := io.WriteString(w, `{"type":"FeatureCollection","features":[`)
-	return g, err
-}
-
-func (g *geoWriter) Write(row Row) error {
-	line := g.line[:0]
-	if g.rows > 0 {
-		line = append(line, ',')
+	if _, err := io.WriteString(w, `{"type":"FeatureCollection","features":[`); err != nil {
+		return nil, err
 	}
-	g.rows++
-	line = append(line, "\n{\"type\":\"Feature\",\"geometry\":"...)
-	if row.Geometry == "" {
-		line = append(line, "null"...)
-	} else {
-		line = append(line, row.Geometry...)
-	}
-	line = append(line, `,"properties":{`...)
-	for k, column := range g.columns {
-		if k > 0 {
-			line = append(line, ',')
+	return &textWriter{out: w, separator: len(","), end: "\n]}\n", add: func(to []byte, row Row) ([]byte, error) {
+		to = append(to, ",\n{\"type\":\"Feature\",\"geometry\":"...)
+		if row.Geometry == "" {
+			to = append(to, "null"...)
+		} else {
+			to = append(to, row.Geometry...)
 		}
-		line = append(append(line, g.names[k]...), ':')
-		switch c := row.Cells[k]; {
-		case !c.known:
-			line = append(line, "null"...)
-		case column.Kind == Text:
-			text, err := json.Marshal(c.text)
-			if err != nil {
-				return err
+		to = append(to, `,"properties":{`...)
+		for k, column := range columns {
+			if k > 0 {
+				to = append(to, ',')
 			}
-			line = append(line, text...)
-		default:
-			line = append(line, c.format(column)...)
+			to = append(append(to, names[k]...), ':')
+			switch c := row.Cells[k]; {
+			case !c.known:
+				to = append(to, "null"...)
+			case column.Kind == Text:
+				text, err := json.Marshal(c.text)
+				if err != nil {
+					return to, err
+				}
+				to = append(to, text...)
+			default:
+				to = c.append(to, column)
+			}
 		}
-	}
-	g.line = append(line, "}}"...)
-	_, err := g.out.Write(g.line)
-	return err
-}
-
-func (g *geoWriter) Close() error {
-	_, err := io.WriteString(g.out, "\n]}\n")
-	return err
+		return append(to, "}}"...), nil
+	}}, nil
 }
 
 // Point returns the GeoJSON of a place, "" if its coordinates are not known.

@@ -14,7 +14,8 @@ const parquetRows = 1 << 16
 type parquetWriter struct {
 	out     *parquet.GenericWriter[any]
 	columns []Column
-	row     parquet.Row
+	own     parquetBlock
+	row     [1]parquet.Row
 }
 
 // ordered is a group of columns in their own order; a parquet.Group sorts them by name.
@@ -51,16 +52,25 @@ func newParquet(w io.Writer, columns []Column) (Writer, error) {
 	return &parquetWriter{out: out, columns: columns}, nil
 }
 
-func (p *parquetWriter) Write(row Row) error {
-	p.row = p.row[:0]
-	for k, column := range p.columns {
+// parquetBlock is the values of some rows.
+type parquetBlock struct {
+	columns []Column
+	values  []parquet.Value // row after row
+}
+
+func (b *parquetBlock) Reset() { b.values = b.values[:0] }
+
+func (b *parquetBlock) Add(row Row) error {
+	for k, column := range b.columns {
 		c := row.Cells[k]
 		if !c.known {
-			p.row = append(p.row, parquet.NullValue().Level(0, 0, k))
+			b.values = append(b.values, parquet.NullValue().Level(0, 0, k))
 			continue
 		}
-		v := parquet.ByteArrayValue([]byte(c.text))
+		var v parquet.Value
 		switch column.Kind {
+		case Text:
+			v = parquet.ByteArrayValue([]byte(c.text))
 		case Number:
 			v = parquet.DoubleValue(c.number)
 		case Whole:
@@ -68,10 +78,31 @@ func (p *parquetWriter) Write(row Row) error {
 		case Truth:
 			v = parquet.BooleanValue(c.number != 0)
 		}
-		p.row = append(p.row, v.Level(0, 1, k))
+		b.values = append(b.values, v.Level(0, 1, k))
 	}
-	_, err := p.out.WriteRows([]parquet.Row{p.row})
-	return err
+	return nil
+}
+
+func (p *parquetWriter) NewBlock() Block { return &parquetBlock{columns: p.columns} }
+
+func (p *parquetWriter) Write(row Row) error {
+	p.own.columns = p.columns
+	p.own.Reset()
+	if err := p.own.Add(row); err != nil {
+		return err
+	}
+	return p.WriteBlock(&p.own)
+}
+
+// WriteBlock writes row by row: pages end where the bytes of rows so far say, and not where blocks do.
+func (p *parquetWriter) WriteBlock(b Block) error {
+	for values, n := b.(*parquetBlock).values, len(p.columns); len(values) > 0; values = values[n:] {
+		p.row[0] = values[:n:n]
+		if _, err := p.out.WriteRows(p.row[:]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *parquetWriter) Close() error { return p.out.Close() }

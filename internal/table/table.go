@@ -1,5 +1,5 @@
 // Package table writes rows of named and typed columns as CSV, GeoJSON or Parquet. Rows
-// are written one after another, so that memory does not grow with their number, and the
+// are written one after another, or in blocks, so that memory does not grow with their number, and the
 // same rows give the same bytes.
 package table
 
@@ -80,9 +80,20 @@ type Row struct {
 
 // Writer writes rows. The slices of a row may be used again after Write. Close writes what
 // belongs at the end; it does not close what it writes to.
+//
+// Rows may also be made ready in blocks, by several goroutines at once, and then be written block by block: the bytes
+// are those of Write in the same order.
 type Writer interface {
 	Write(row Row) error
+	NewBlock() Block // safe for concurrent use
+	WriteBlock(b Block) error
 	Close() error
+}
+
+// Block is some rows in the form in which its Writer writes them. One goroutine uses a Block.
+type Block interface {
+	Add(row Row) error // the slices of the row may be used again
+	Reset()            // leaves no row in it
 }
 
 // Format is a file format.
