@@ -44,7 +44,12 @@ func (m *Multiscale) ownChain(rows []int) *chain {
 	if m.over == nil && len(rows) == m.Nodes() && increasing(rows) {
 		return m.whole()
 	}
-	return m.chains.Get(rows, func(rows []int) *chain { return newChain(rows, m.scales) })
+	return m.chains.Get(rows, func(rows []int) *chain {
+		if last, others, ok := m.chains.Near(rows); ok && last.parts == nil && last.err == nil {
+			return grownChain(rows, m.scales, last, others)
+		}
+		return newChain(rows, m.scales)
+	})
 }
 
 func newChain(rows []int, scales []scale) *chain {
