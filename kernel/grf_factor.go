@@ -35,6 +35,8 @@ type pattern struct {
 	transposed    *sparse.Pattern
 	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
 	to            []uint32 // the inverse of from
+	isTransposed  atomic.Bool
+	before        atomic.Pointer[transposedBefore] // from which transpose goes on; nil: from the start
 
 	fullOnce sync.Once
 	full     fullColumns // in products with the own transpose
@@ -127,6 +129,10 @@ func (p *pattern) transpose() {
 		if len(p.col) > math.MaxUint32 {
 			return
 		}
+		if b := p.before.Swap(nil); b != nil && p.growTranspose(b) {
+			p.isTransposed.Store(true)
+			return
+		}
 		// The transpose of the matrix that holds the place of each entry.
 		place := make([]float64, len(p.col))
 		parallel.Ranges(len(place), 1<<16, func(lo, hi int) {
@@ -149,6 +155,7 @@ func (p *pattern) transpose() {
 				p.from[q], p.to[from] = from, uint32(q)
 			}
 		})
+		p.isTransposed.Store(true)
 	})
 }
 

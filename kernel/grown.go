@@ -78,6 +78,9 @@ func (k *sampledRows) grownPattern(p, last *pattern, others []int) bool {
 			p.col[p.ptr[lo]+e] = labels(node)
 		}
 	})
+	if last.isTransposed.Load() {
+		p.before.Store(&transposedBefore{last.ptr, last.transposed, last.from, others})
+	}
 	p.reach = make([]span, len(p.rows))
 	known := last.spans()
 	grownEach(len(p.rows), others, func(lo, hi, from int) {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/kernel/internal/recent"
 	"grfgp/walk"
 )
 
@@ -74,6 +76,13 @@ func TestGrownListsAreComputedAlone(t *testing.T) {
 					if !slices.Equal(got.spans(), want.spans()) {
 						t.Fatalf("%d rows of %d nodes, sorted %v: other spans", len(rows), side*side, sorted)
 					}
+					got.pattern.transpose()
+					want.pattern.transpose()
+					gotPtr, gotCol := got.transposed.Raw()
+					wantPtr, wantCol := want.transposed.Raw()
+					if !slices.Equal(gotPtr, wantPtr) || !slices.Equal(gotCol, wantCol) || !slices.Equal(got.from, want.from) || !slices.Equal(got.to, want.to) {
+						t.Fatalf("%d rows of %d nodes, sorted %v: another transpose", len(rows), side*side, sorted)
+					}
 					if !slices.Equal(grown.inverses(rows), alone.inverses(rows)) {
 						t.Fatalf("%d rows of %d nodes, sorted %v: other norms", len(rows), side*side, sorted)
 					}
@@ -102,5 +111,49 @@ func TestGrownListsAreComputedAlone(t *testing.T) {
 func sameMatrix(ptr []int, col []uint32, val []float64) func([]int, []uint32, []float64) bool {
 	return func(p []int, c []uint32, v []float64) bool {
 		return slices.Equal(ptr, p) && slices.Equal(col, c) && slices.Equal(val, v)
+	}
+}
+
+// BenchmarkGrownList: features of 13,000 nodes and their transpose, after one node has come to the
+// list and of the list alone.
+func BenchmarkGrownList(b *testing.B) {
+	g, err := graph.Grid(350, 350)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f, err := walk.Lazy(g.Normalized(graph.NormalizedAdjacency), walk.Options{Sampler: walk.Repelling, Walks: 100, Budget: 200, MaxLen: 5, Hi: g.Len(), Seed: 2})
+	if err != nil {
+		b.Fatal(err)
+	}
+	k, err := NewGRF(f, Diffusion{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	perm := rand.New(rand.NewPCG(1, 1)).Perm(g.Len())
+	list := slices.Sorted(slices.Values(perm[:13000]))
+	for name, from := range map[string][]int{"grown": list, "alone": nil} {
+		for _, transposed := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/transposed=%v", name, transposed), func(b *testing.B) {
+				c, err := k.at([]float64{1.5, 2})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				n := 0
+				for b.Loop() {
+					b.StopTimer()
+					c.factors, k.patterns = recent.Cache[*factor]{}, recent.Cache[*pattern]{}
+					if from != nil {
+						c.factor(from).pattern.transpose()
+					}
+					n++
+					next := slices.Sorted(slices.Values(append(slices.Clone(list), perm[13000+n])))
+					b.StartTimer()
+					if x := c.factor(next); transposed {
+						x.pattern.transpose()
+					}
+				}
+			})
+		}
 	}
 }
