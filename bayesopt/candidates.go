@@ -111,6 +111,11 @@ func (c *Candidates) Open(at int) bool {
 	return !c.picked[at] && !c.tooExpensive(at) && !c.groupFull(at)
 }
 
+// limited reports whether candidates that were not picked may be closed, or have costs.
+func (c *Candidates) limited() bool {
+	return c.limits.Cost != nil || c.inGroup != nil || 1 > c.left+c.slack
+}
+
 func (c *Candidates) tooExpensive(at int) bool { return c.Cost(at) > c.left+c.slack }
 
 func (c *Candidates) groupFull(at int) bool {

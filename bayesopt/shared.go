@@ -125,13 +125,21 @@ func (d *drawn) highestIn(c *Candidates, from, to, k int, toward, floor float64)
 	lo, hi := d.parts.Range(d.ranks.Rank())
 	values := d.values.RawMatrix()
 	best := choice{at: -1, score: math.Inf(-1)}
+	limited := c.limited() // most are not: then a candidate is open unless it was picked, and costs 1
 	for at := from; at < to; at++ {
-		place := d.place(at)
-		if place < lo || place >= hi || !c.Open(at) {
+		place := at
+		if d.places != nil {
+			place = d.places[at]
+		}
+		if place < lo || place >= hi || c.picked[at] || limited && !c.Open(at) {
 			continue
 		}
 		value := toward * values.Data[(place-lo)*values.Stride+k]
-		if score := perCost(value-floor, c.Cost(at)); score > best.score || best.at < 0 && score == best.score {
+		score := value - floor
+		if limited {
+			score = perCost(score, c.Cost(at))
+		}
+		if score > best.score || best.at < 0 && score == best.score {
 			best = choice{at, score, value}
 		}
 	}

@@ -76,3 +76,23 @@ func TestGrownChain(t *testing.T) {
 		}
 	}
 }
+
+// Lists of any length increase if and only if no place differs.
+func TestIncreasing(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 1 << 15, 1<<15 + 1, 100_000} {
+		rows := upTo(n)
+		if !increasing(rows) {
+			t.Errorf("%d rows in order do not increase", n)
+		}
+		for _, a := range []int{0, n / 2, 1 << 15, n - 1} {
+			if a < 0 || a >= n {
+				continue
+			}
+			rows[a]++
+			if increasing(rows) {
+				t.Errorf("%d rows increase, although place %d differs", n, a)
+			}
+			rows[a]--
+		}
+	}
+}
