@@ -36,7 +36,7 @@ func (u unit) inverses(nodes []int) []float64 {
 			eachPlace(len(nodes), func(a int) { inv[a] = whole[nodes[a]] })
 			return inv
 		}
-		if factored || !u.raw.large || 8*len(nodes) <= u.raw.Nodes() {
+		if precise := factored || !u.raw.large || 8*len(nodes) <= u.raw.Nodes(); precise && len(nodes) <= growingMost {
 			return u.precise.Get(nodes, u.preciseInverses)
 		}
 		_ = u.raw.Diag(context.Background(), inv, nodes) // fails with its context alone
@@ -44,6 +44,10 @@ func (u unit) inverses(nodes []int) []float64 {
 		return inv
 	})
 }
+
+// growingMost is the longest list of norms that is kept for longer ones: that of a search, not of
+// training on a large graph.
+const growingMost = 1 << 16
 
 // preciseInverses is inverses of a list whose norms Diag computes in float64. Those of a list
 // used before are copied.
