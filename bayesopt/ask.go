@@ -189,22 +189,15 @@ func (o *Optimizer) onScale(p Policy, posterior *gp.Posterior) Policy {
 // candidates returns the allowed nodes that are neither pending nor excluded, nor
 // measured unless Options.Repeats.
 func (o *Optimizer) candidates(r Request) *Candidates {
-	closed := make([]bool, len(o.measured))
+	nodes := o.allowed
 	if !o.opts.Repeats {
-		copy(closed, o.measured)
+		nodes = o.open.unmeasured(o.allowed, o.data.Nodes, o.measured)
 	}
-	for _, nodes := range [][]int{r.Pending, r.Excluded} {
-		for _, i := range nodes {
-			closed[i] = true
-		}
+	if len(r.Pending)+len(r.Excluded) > 0 {
+		nodes = o.open.without(nodes, len(o.measured), r.Pending, r.Excluded)
 	}
-	nodes := make([]int, 0, len(o.allowed))
-	for _, i := range o.allowed {
-		if !closed[i] {
-			nodes = append(nodes, i)
-		}
-	}
-	c := newCandidates(len(o.measured), nodes, o.opts.Limits, r.Budget)
+	c := newCandidates(len(o.measured), nodes, o.open.room(len(nodes)), o.opts.Limits, r.Budget)
+	c.every = &o.every
 	for _, i := range r.Pending {
 		c.countInGroup(i)
 	}
@@ -257,7 +250,7 @@ func (o *Optimizer) chances(ctx context.Context, a *Answer, p *gp.Posterior, see
 	wins := map[int]int{}
 	for lo := 0; lo < a.Draws; lo += drawsAtOnce {
 		n := min(drawsAtOnce, a.Draws-lo)
-		draws, err := drawAt(ctx, o.surrogate(p), o.allowed, n, rng.New(seed, "chance", uint64(lo)).Uint64())
+		draws, err := drawAt(ctx, o.surrogate(p), o.allowed, &o.every, n, rng.New(seed, "chance", uint64(lo)).Uint64())
 		if err != nil {
 			return err
 		}

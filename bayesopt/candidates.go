@@ -57,6 +57,7 @@ type Candidates struct {
 	inGroup []int   // picked and pending nodes by group
 	left    float64 // rest of the budget
 	slack   float64 // rounding error allowed in left
+	every   *everyNode
 }
 
 // budgetRounding is the rounding error allowed in sums of costs, as a share of the
@@ -80,11 +81,12 @@ func NewCandidates(of int, nodes []int, l Limits, budget *float64) (*Candidates,
 		}
 		seen[i] = true
 	}
-	return newCandidates(of, nodes, l, budget), nil
+	return newCandidates(of, nodes, make([]bool, len(nodes)), l, budget), nil
 }
 
-func newCandidates(of int, nodes []int, l Limits, budget *float64) *Candidates {
-	c := &Candidates{nodes: nodes, limits: l, picked: make([]bool, len(nodes)), left: math.Inf(1)}
+// newCandidates is NewCandidates without checks; picked are as many times false.
+func newCandidates(of int, nodes []int, picked []bool, l Limits, budget *float64) *Candidates {
+	c := &Candidates{nodes: nodes, limits: l, picked: picked, left: math.Inf(1)}
 	if budget != nil {
 		c.left, c.slack = *budget, *budget*budgetRounding
 	}
@@ -97,7 +99,8 @@ func newCandidates(of int, nodes []int, l Limits, budget *float64) *Candidates {
 // Len returns the number of candidates, open or not.
 func (c *Candidates) Len() int { return len(c.nodes) }
 
-// Nodes returns all candidates, open or not. The caller must not change it.
+// Nodes returns all candidates, open or not. The caller must not change the list, which is
+// valid during Policy.Pick.
 func (c *Candidates) Nodes() []int { return c.nodes }
 
 // Cost returns the cost of the candidate at an index.
@@ -106,6 +109,11 @@ func (c *Candidates) Cost(at int) float64 { return c.limits.CostOf(c.nodes[at]) 
 // Open reports whether the candidate at an index may be picked.
 func (c *Candidates) Open(at int) bool {
 	return !c.picked[at] && !c.tooExpensive(at) && !c.groupFull(at)
+}
+
+// limited reports whether candidates that were not picked may be closed, or have costs.
+func (c *Candidates) limited() bool {
+	return c.limits.Cost != nil || c.inGroup != nil || 1 > c.left+c.slack
 }
 
 func (c *Candidates) tooExpensive(at int) bool { return c.Cost(at) > c.left+c.slack }
@@ -149,11 +157,11 @@ func (c *Candidates) open() []int {
 }
 
 // best returns the index of the open candidate of the highest score, the first of
-// several; −1 if none is open. NaN is never the best. If among is not nil, the others do not count.
-func (c *Candidates) best(among func(at int) bool, score func(at int) float64) int {
+// several; −1 if none is open. NaN is never the best.
+func (c *Candidates) best(score func(at int) float64) int {
 	best, most := -1, math.Inf(-1)
 	for at := range c.nodes {
-		if !c.Open(at) || among != nil && !among(at) {
+		if !c.Open(at) {
 			continue
 		}
 		if v := score(at); v > most || best < 0 && v == most {

@@ -48,6 +48,8 @@ type Optimizer struct {
 	own      gp.Data // on the scale of the transform
 	measured []bool  // by node
 	allowed  []int
+	every    everyNode
+	open     openNodes
 
 	last      *Trained
 	trainedAt int // measurements; 0: never
@@ -98,7 +100,7 @@ func New(t Trainer, opts Options) (*Optimizer, error) {
 	}
 	o.allowed = opts.Allowed
 	if o.allowed == nil {
-		o.allowed = allNodes(n)
+		o.allowed = o.every.list(n)
 	}
 	if _, err := NewCandidates(n, o.allowed, Limits{}, nil); err != nil {
 		return nil, fmt.Errorf("allowed nodes: %w", err)

@@ -152,10 +152,10 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 func shortlist(ctx context.Context, s Surrogate, c *Candidates, most int, seed uint64, score scoring) (open []int, mean []float64, err error) {
 	open = c.open()
 	nodes := selected(c.nodes, open)
-	if mean, err = meanAt(ctx, s, nodes); err != nil || len(open) <= most {
+	if mean, err = meanAt(ctx, s, nodes, c.every); err != nil || len(open) <= most {
 		return open, mean, err
 	}
-	sd, err := roughSD(ctx, s, nodes, mean, seed)
+	sd, err := roughSD(ctx, s, nodes, c.every, mean, seed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,11 +165,11 @@ func shortlist(ctx context.Context, s Surrogate, c *Candidates, most int, seed u
 
 // meanAt is the mean at nodes. For more than half of all nodes it computes all
 // means, which is quicker because kernels cache that product.
-func meanAt(ctx context.Context, s Surrogate, nodes []int) ([]float64, error) {
+func meanAt(ctx context.Context, s Surrogate, nodes []int, every *everyNode) ([]float64, error) {
 	if 2*len(nodes) < s.Nodes() || len(nodes) == s.Nodes() {
 		return s.Mean(ctx, nodes)
 	}
-	mean, err := s.Mean(ctx, allNodes(s.Nodes()))
+	mean, err := s.Mean(ctx, every.list(s.Nodes()))
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +180,8 @@ const roughDraws = 8
 
 // roughSD is the standard deviation at nodes by eight draws, with a relative
 // standard error of √(1/(2·8)) = 25 %: enough for a short list.
-func roughSD(ctx context.Context, s Surrogate, nodes []int, mean []float64, seed uint64) ([]float64, error) {
-	draws, err := drawAt(ctx, s, nodes, roughDraws, rng.New(seed, "rough").Uint64())
+func roughSD(ctx context.Context, s Surrogate, nodes []int, every *everyNode, mean []float64, seed uint64) ([]float64, error) {
+	draws, err := drawAt(ctx, s, nodes, every, roughDraws, rng.New(seed, "rough").Uint64())
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (v VarianceReduction) sizes(n, candidates, nodes int) reductionSizes {
 func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	over, reason := v.Over, "largest reduction of the posterior variance of the target nodes"
 	if over == nil {
-		over, reason = allNodes(s.Nodes()), "largest reduction of the total posterior variance"
+		over, reason = c.every.list(s.Nodes()), "largest reduction of the total posterior variance"
 	}
 	n = min(n, c.Len())
 	if n == 0 || len(over) == 0 {

@@ -169,7 +169,7 @@ func (h HighestDegree) Pick(_ context.Context, _ Surrogate, c *Candidates, n int
 	}
 	var picks []Suggestion
 	for len(picks) < n {
-		at := c.best(nil, func(at int) float64 { return degree(at) / c.Cost(at) })
+		at := c.best(func(at int) float64 { return degree(at) / c.Cost(at) })
 		if at < 0 {
 			break
 		}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp"
+	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
 )
 
@@ -48,13 +49,13 @@ type drawn struct {
 	parts  ranks.Layout // of that list
 }
 
-// drawAt draws at nodes. For more than a quarter of all nodes it draws at all of them,
+// drawAt draws at nodes. For more than a quarter of all nodes it draws at every one,
 // which is quicker because kernels cache that factor.
-func drawAt(ctx context.Context, s Surrogate, nodes []int, n int, seed uint64) (*drawn, error) {
+func drawAt(ctx context.Context, s Surrogate, nodes []int, every *everyNode, n int, seed uint64) (*drawn, error) {
 	d := &drawn{}
 	if 4*len(nodes) > s.Nodes() && len(nodes) < s.Nodes() {
 		d.places = nodes
-		nodes = allNodes(s.Nodes())
+		nodes = every.list(s.Nodes())
 	}
 	var err error
 	shared, ok := s.(sharedPosterior)
@@ -101,6 +102,48 @@ func (c choice) better(other choice) bool {
 		return c.at >= 0
 	}
 	return c.score > other.score || c.score == other.score && c.at < other.at
+}
+
+// highest returns the open candidate of the highest gain per cost in draw k, the first of
+// several, among those that this rank has. The gain is the value times direction, less the
+// floor. NaN is never the highest.
+func (d *drawn) highest(c *Candidates, k int, toward, floor float64) choice {
+	const size = 1 << 14
+	found := make([]choice, (c.Len()+size-1)/size)
+	parallel.Ranges(c.Len(), size, func(from, to int) { found[from/size] = d.highestIn(c, from, to, k, toward, floor) })
+	best := choice{at: -1}
+	for _, f := range found {
+		if f.better(best) {
+			best = f
+		}
+	}
+	return best
+}
+
+// highestIn is highest among the candidates [from, to).
+func (d *drawn) highestIn(c *Candidates, from, to, k int, toward, floor float64) choice {
+	lo, hi := d.parts.Range(d.ranks.Rank())
+	values := d.values.RawMatrix()
+	best := choice{at: -1, score: math.Inf(-1)}
+	limited := c.limited() // most are not: then a candidate is open unless it was picked, and costs 1
+	for at := from; at < to; at++ {
+		place := at
+		if d.places != nil {
+			place = d.places[at]
+		}
+		if place < lo || place >= hi || c.picked[at] || limited && !c.Open(at) {
+			continue
+		}
+		value := toward * values.Data[(place-lo)*values.Stride+k]
+		score := value - floor
+		if limited {
+			score = perCost(score, c.Cost(at))
+		}
+		if score > best.score || best.at < 0 && score == best.score {
+			best = choice{at, score, value}
+		}
+	}
+	return best
 }
 
 // best returns, of one choice per rank, the best one, on all ranks.

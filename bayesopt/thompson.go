@@ -36,18 +36,12 @@ func (t Thompson) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, s
 	var picks []Suggestion
 	n = min(n, c.Len())
 	for lo := 0; lo < n; lo += drawsAtOnce {
-		draws, err := drawAt(ctx, s, c.nodes, min(drawsAtOnce, n-lo), rng.New(seed, "thompson", uint64(lo)).Uint64())
+		draws, err := drawAt(ctx, s, c.nodes, c.every, min(drawsAtOnce, n-lo), rng.New(seed, "thompson", uint64(lo)).Uint64())
 		if err != nil {
 			return nil, err
 		}
 		for k := range min(drawsAtOnce, n-lo) {
-			value := func(at int) float64 { return toward * draws.row(at)[k] }
-			own := choice{at: c.best(func(at int) bool { return draws.row(at) != nil }, func(at int) float64 { return perCost(value(at)-floor, c.Cost(at)) })}
-			if own.at >= 0 {
-				own.value = value(own.at)
-				own.score = perCost(own.value-floor, c.Cost(own.at))
-			}
-			best, err := draws.best(ctx, own)
+			best, err := draws.best(ctx, draws.highest(c, k, toward, floor))
 			if err != nil {
 				return nil, err
 			}
@@ -69,12 +63,4 @@ func incumbent(ctx context.Context, s Surrogate, toward float64) (float64, error
 		best = max(best, toward*m)
 	}
 	return best, err
-}
-
-func allNodes(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }

@@ -44,6 +44,7 @@ type Posterior struct {
 	table     kernel.Factor                    // H by a structure of the kernel, instead of the iterative solver; nil: none
 	iterative func() (*iterativeSystem, error) // made when first used; nil with the exact solver and with a table
 	alpha     []float64                        // H⁻¹y
+	lower     []float64                        // L⁻¹y with the exact solver, of which a further Condition keeps what it has
 	start     []float64                        // where a further Condition starts to iterate; nil: at alpha
 	share     *share                           // of this rank, whose measurements data are; nil: all are here
 	measured  *measured                        // what the pseudo-measurements in data stand for; nil: data are Gaussian
@@ -156,6 +157,11 @@ func (p *Posterior) factored() inverse {
 
 // solveMean sets alpha = H⁻¹y, from the starting guess that it holds.
 func (p *Posterior) solveMean(ctx context.Context) error {
+	if p.chol != nil {
+		p.lower = p.chol.ExtendLower(p.lower, p.data.Y)
+		p.chol.SolveUpper(p.alpha, p.lower)
+		return ctx.Err()
+	}
 	y := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
 	return p.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
 }
@@ -233,6 +239,7 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 		if err := q.grow(ctx, p); err != nil {
 			return err
 		}
+		q.lower = p.lower
 	} else {
 		// Conjugate gradients start from the solution that Model.Condition found. The
 		// last one would be nearer, but results would depend on the parts.

@@ -155,7 +155,7 @@ func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
 // StandardizedResiduals returns, for every measurement, its deviation from its
 // prediction by the measurements before it, in standard deviations, noise included:
 // L⁻¹y with H = LLᵀ. They are independent draws from N(0, 1) if the model is right.
-// It needs the exact solver and takes O(T²). For values that are not Gaussian they are
+// It needs the exact solver. For values that are not Gaussian they are
 // the normal scores of the measurements in their leave-one-out predictions, with half
 // of the probability of the measurement itself: near N(0, 1), neither independent nor
 // continuous.
@@ -166,9 +166,7 @@ func (p *Posterior) StandardizedResiduals() ([]float64, error) {
 	if p.measured != nil {
 		return p.normalScores(), nil
 	}
-	z := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
-	p.chol.SolveLower(z, z)
-	return z.RawMatrix().Data, nil
+	return slices.Clone(p.lower), nil
 }
 
 // HeldOutLogDensity holds out each group of measurements, given by their numbers

@@ -33,9 +33,7 @@ func (c *grfCovariance) draw(ctx context.Context, draws int, seed uint64, x []in
 	if d.x.nodes != nil {
 		w = c.block(d.x.width, draws)
 		defer c.blocks.Put(w)
-		for a, node := range d.x.nodes {
-			copy(w.RawRowView(a), d.w.RawRowView(int(node)))
-		}
+		eachPlace(len(d.x.nodes), func(a int) { copy(w.RawRowView(a), d.w.RawRowView(int(d.x.nodes[a]))) })
 	}
 	d.x.phi.Mul(d.at, w)
 	return d, ctx.Err()
@@ -61,8 +59,8 @@ func (d *grfDraw) settle(ctx context.Context, u *mat.Dense) error {
 	_, draws := d.w.Dims()
 	up := d.cov.block(d.x.width, draws)
 	defer d.cov.blocks.Put(up)
-	d.x.transpose().Mul(up, u)
-	for a := range d.x.width {
+	d.x.mulTransposed(up, u)
+	eachPlace(d.x.width, func(a int) {
 		node := a
 		if d.x.nodes != nil {
 			node = int(d.x.nodes[a])
@@ -71,7 +69,7 @@ func (d *grfDraw) settle(ctx context.Context, u *mat.Dense) error {
 		for s, v := range up.RawRowView(a) {
 			row[s] += v
 		}
-	}
+	})
 	return ctx.Err()
 }
 

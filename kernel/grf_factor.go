@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -34,9 +35,14 @@ type pattern struct {
 	transposed    *sparse.Pattern
 	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
 	to            []uint32 // the inverse of from
+	isTransposed  atomic.Bool
+	before        atomic.Pointer[transposedBefore] // from which transpose goes on; nil: from the start
 
 	fullOnce sync.Once
 	full     fullColumns // in products with the own transpose
+
+	spanOnce sync.Once
+	reach    []span // see spans
 }
 
 func (k *sampledRows) pattern(rows []int) *pattern {
@@ -60,6 +66,9 @@ func (k *sampledRows) newPattern(rows []int) *pattern {
 		p.ptr[a+1] = p.ptr[a] + len(p.own.Reached(a))
 	}
 	p.col = make([]uint32, p.ptr[len(rows)])
+	if last, others, ok := k.patterns.Near(rows); ok && k.grownPattern(p, last, others) {
+		return p
+	}
 	table := k.labels.Get().(*[]uint32)
 	defer k.labels.Put(table)
 	labels := *table // label+1 of a node, 0 if it has none
@@ -120,6 +129,10 @@ func (p *pattern) transpose() {
 		if len(p.col) > math.MaxUint32 {
 			return
 		}
+		if b := p.before.Swap(nil); b != nil && p.growTranspose(b) {
+			p.isTransposed.Store(true)
+			return
+		}
 		// The transpose of the matrix that holds the place of each entry.
 		place := make([]float64, len(p.col))
 		parallel.Ranges(len(place), 1<<16, func(lo, hi int) {
@@ -142,6 +155,7 @@ func (p *pattern) transpose() {
 				p.from[q], p.to[from] = from, uint32(q)
 			}
 		})
+		p.isTransposed.Store(true)
 	})
 }
 
@@ -166,6 +180,7 @@ type factor struct {
 
 	once sync.Once
 	phiT *sparse.CSR
+	used atomic.Bool // by mulTransposed
 }
 
 func (c *grfCovariance) factor(rows []int) *factor {
@@ -182,7 +197,7 @@ func (c *grfCovariance) newFactor(rows []int) *factor {
 		return newFactor(c, p, nil, p.err)
 	}
 	val := make([]float64, len(p.col))
-	eachPlace(len(rows), func(a int) { p.own.CombineRow(val[p.ptr[a]:p.ptr[a+1]], c.coeff, a) })
+	c.values(val, p)
 	phi, err := p.with(val)
 	return newFactor(c, p, phi, err)
 }
@@ -238,14 +253,27 @@ func (f *factor) beside(rows []int) *factor {
 	}
 
 	ptr := make([]int, len(rows)+1)
-	own, err := c.rowsOnce(rows)
-	if err != nil {
-		return newFactor(c, &pattern{rows: rows, width: f.width}, nil, err)
+	var own rowsOnce
+	misses := func(a int) bool { return false } // whether a row has no entry in these columns for certain
+	if p := c.grown(rows); p != nil {
+		own = sampledOnce{p.own, c}
+		if spans := p.spans(); f.nodes != nil {
+			columns := spanOf(f.nodes)
+			misses = func(a int) bool { return columns.misses(spans[a].least, spans[a].most) }
+		}
+	} else {
+		var err error
+		if own, err = c.rowsOnce(rows); err != nil {
+			return newFactor(c, &pattern{rows: rows, width: f.width}, nil, err)
+		}
 	}
 	const size = 256
 	parallel.Ranges(len(rows), size, func(lo, hi int) {
 		var room []uint32
 		for a := lo; a < hi; a++ {
+			if misses(a) {
+				continue
+			}
 			reached := own.reached(room, a)
 			for _, node := range reached {
 				if label(node) != 0 {
@@ -264,6 +292,9 @@ func (f *factor) beside(rows []int) *factor {
 		var values []float64
 		q := ptr[lo]
 		for a := lo; a < hi; a++ {
+			if ptr[a] == ptr[a+1] {
+				continue
+			}
 			reached := own.reached(nodes, a)
 			phi := room(&values, len(reached))
 			own.values(phi, a)

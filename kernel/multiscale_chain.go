@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
@@ -44,7 +45,12 @@ func (m *Multiscale) ownChain(rows []int) *chain {
 	if m.over == nil && len(rows) == m.Nodes() && increasing(rows) {
 		return m.whole()
 	}
-	return m.chains.Get(rows, func(rows []int) *chain { return newChain(rows, m.scales) })
+	return m.chains.Get(rows, func(rows []int) *chain {
+		if last, others, ok := m.chains.Near(rows); ok && last.parts == nil && last.err == nil {
+			return grownChain(rows, m.scales, last, others)
+		}
+		return newChain(rows, m.scales)
+	})
 }
 
 func newChain(rows []int, scales []scale) *chain {
@@ -167,13 +173,23 @@ func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 	return part, columns
 }
 
+// increasing reports whether rows are 0, 1, 2, …; long lists are looked through on all processors.
 func increasing(rows []int) bool {
-	for a, i := range rows {
-		if a != i {
-			return false
+	const size = 1 << 15
+	var differs atomic.Bool
+	look := func(lo, hi int) {
+		for a, i := range rows[lo:hi] {
+			if lo+a != i {
+				differs.Store(true)
+				return
+			}
 		}
 	}
-	return true
+	look(0, min(size, len(rows))) // where most lists differ
+	if !differs.Load() && len(rows) > size {
+		parallel.Ranges(len(rows)-size, size, func(lo, hi int) { look(size+lo, size+hi) })
+	}
+	return !differs.Load()
 }
 
 // whole returns the interpolation from nodes[k], k > 0, to nodes[0].

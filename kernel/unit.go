@@ -17,10 +17,11 @@ type unit struct {
 	raw      *grfCovariance
 	variance float64
 	inverse  *recent.Cache[[]float64]
+	precise  *recent.Cache[[]float64] // those of them from features in float64
 }
 
 func newUnit(raw *grfCovariance, variance float64) unit {
-	return unit{raw, variance, new(recent.Cache[[]float64])}
+	return unit{raw, variance, new(recent.Cache[[]float64]), new(recent.Cache[[]float64])}
 }
 
 // inverses returns 1/N_i for the given nodes, to be read only. For a long
@@ -35,10 +36,45 @@ func (u unit) inverses(nodes []int) []float64 {
 			eachPlace(len(nodes), func(a int) { inv[a] = whole[nodes[a]] })
 			return inv
 		}
+		if precise := factored || !u.raw.large || 8*len(nodes) <= u.raw.Nodes(); precise && len(nodes) <= growingMost {
+			return u.precise.Get(nodes, u.preciseInverses)
+		}
 		_ = u.raw.Diag(context.Background(), inv, nodes) // fails with its context alone
 		invertNorms(inv)
 		return inv
 	})
+}
+
+// growingMost is the longest list of norms that is kept for longer ones: that of a search, not of
+// training on a large graph.
+const growingMost = 1 << 16
+
+// preciseInverses is inverses of a list whose norms Diag computes in float64. Those of a list
+// used before are copied.
+func (u unit) preciseInverses(nodes []int) []float64 {
+	inv := make([]float64, len(nodes))
+	last, others, ok := u.precise.Near(nodes)
+	if !ok {
+		_ = u.raw.Diag(context.Background(), inv, nodes)
+		invertNorms(inv)
+		return inv
+	}
+	fresh := make([]int, len(others))
+	for k, a := range others {
+		fresh[k] = nodes[a]
+	}
+	squares := make([]float64, len(others))
+	_ = u.raw.squaredRows(context.Background(), squares, fresh)
+	invertNorms(squares)
+	grownEach(len(nodes), others, func(lo, hi, from int) {
+		if from >= 0 {
+			copy(inv[lo:hi], last[from:])
+		}
+	})
+	for k, a := range others {
+		inv[a] = squares[k]
+	}
+	return inv
 }
 
 // spread returns A·Φ̂[nodes], with the columns of factor f, which is Φ[nodes];

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
@@ -120,6 +121,36 @@ func (c *Cholesky) SolveLower(dst, b *mat.Dense) {
 		solveColumn(blas.NoTrans, c.l, x.Data, x.Stride)
 	default:
 		solveLower(dense.Of(c.l), dense.Of(x))
+	}
+}
+
+// ExtendLower returns L⁻¹·y, given that of the first elements of y: it appends one element for
+// each row that is missing, to the bits of SolveLower, in O(n) each. z is not changed.
+func (c *Cholesky) ExtendLower(z, y []float64) []float64 {
+	n := c.N()
+	if len(y) != n || len(z) > n {
+		panic(fmt.Sprintf("solve: %d of %d solutions for a factor of %d", len(z), len(y), n))
+	}
+	if missing := n - len(z); n >= columnRows && missing > panelRows { // all at once, on all processors
+		z = slices.Clone(y)
+		solveColumn(blas.NoTrans, c.l, z, 1)
+		return z
+	}
+	z = append(make([]float64, 0, n), z...)
+	for i := len(z); i < n; i++ {
+		z = append(z, substituted(row(c.l, i)[:i], z, 0, y[i], row(c.l, i)[i]))
+	}
+	return z
+}
+
+// SolveUpper sets dst = L⁻ᵀ·z; the two may be one vector.
+func (c *Cholesky) SolveUpper(dst, z []float64) {
+	if len(z) != c.N() || len(dst) != c.N() {
+		panic(fmt.Sprintf("solve: %d solutions of %d right-hand sides for a factor of %d", len(dst), len(z), c.N()))
+	}
+	copy(dst, z)
+	if c.N() > 0 {
+		solveColumn(blas.Trans, c.l, dst, 1)
 	}
 }
 

@@ -55,12 +55,6 @@ func solveLowerT(l, b dense.Matrix) {
 	solveLowerT(l11, b1)
 }
 
-// solveColumn replaces the vector b, whose elements are inc apart, by L⁻¹·b or
-// L⁻ᵀ·b. It reads L once and allocates nothing.
-func solveColumn(t blas.Transpose, l blas64.General, b []float64, inc int) {
-	blas64.Trsv(t, lower(l), blas64.Vector{N: l.Rows, Inc: inc, Data: b})
-}
-
 // factor replaces the lower triangle of a by its Cholesky factor. It returns
 // the first pivot that is not positive and finite, which is left in its place,
 // or −1. Once ctx has ended it leaves the rest as it is.

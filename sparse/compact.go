@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -203,11 +204,24 @@ func (a *Compact) each(first, count int, do func(k int, b *CSR)) {
 	scratch := make([]CSR, parallel.Workers(count))
 	_ = parallel.Blocks(context.Background(), count, func(worker, k int) error {
 		s := &scratch[worker]
+		if s.rowPtr == nil {
+			kept := expanded.Get().(*CSR)
+			s.rowPtr, s.colIdx, s.val = kept.rowPtr, kept.colIdx, kept.val
+		}
 		a.blocks[first+k].expand(s, a.cols)
 		do(first+k, s)
 		return nil
 	})
+	for w := range scratch {
+		if s := &scratch[w]; s.rowPtr != nil {
+			expanded.Put(&CSR{rowPtr: s.rowPtr, colIdx: s.colIdx, val: s.val})
+		}
+	}
 }
+
+// expanded keeps the memory of expanded blocks for the next product: megabytes for each
+// processor.
+var expanded = sync.Pool{New: func() any { return new(CSR) }}
 
 // expand sets s to the rows of a block.
 func (b *compactBlock) expand(s *CSR, cols int) {
@@ -216,6 +230,7 @@ func (b *compactBlock) expand(s *CSR, cols int) {
 		s.rowPtr = make([]int, len(b.end)+1)
 	}
 	s.rowPtr = s.rowPtr[:len(b.end)+1]
+	s.rowPtr[0] = 0
 	for r, e := range b.end {
 		s.rowPtr[r+1] = int(e)
 	}

@@ -88,7 +88,7 @@ var mutants = []mutant{
 	{"bayesopt/ranked.go", "total := column[at] + f.surrogate.NoiseVar()", "total := column[at]", "what will be measured is taken as free of noise"},
 	{"bayesopt/reduction.go", "v := r.own.At(i, i) + r.noise\n\tif !(v > 0) {\n\t\treturn 0", "v := r.own.At(i, i)\n\tif !(v > 0) {\n\t\treturn 0", "the gain of a measurement leaves out its noise"},
 	{"bayesopt/reduction.go", "r.square[a] += d[a] * (d[a]*along[i] - 2*along[a])", "r.square[a] += d[a] * (d[a]*along[i] - along[a])", "what is left to gain after a pick is wrong"},
-	{"bayesopt/thompson.go", "perCost(value(at)-floor, c.Cost(at))", "perCost(value(at)+floor, c.Cost(at))", "the gain of a draw is counted from the wrong place"},
+	{"bayesopt/shared.go", "score := value - floor", "score := value + floor", "the gain of a draw is counted from the wrong place"},
 	{"bayesopt/thompson.go", "best = max(best, toward*m)", "best = max(best, m)", "the best measured node is the highest, whatever the goal"},
 	{"bayesopt/trainer.go", "sum += (v*v - 1) / 2", "sum += (v*v + 1) / 2", "a model that is right counts as drifted"},
 	{"bayesopt/trainer.go", "float64(now) >= float64(last)*(1+s.Growth)", "float64(now) >= float64(last)+(1+s.Growth)", "training comes after every few measurements"},
