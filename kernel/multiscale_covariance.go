@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -53,9 +54,9 @@ func (c *multiscaleCovariance) onto(rows []int) []onto {
 	return c.ontos.Get(rows, func(rows []int) []onto {
 		list := c.ownChain(rows)
 		all := make([]onto, len(c.parts))
-		for k, u := range c.parts {
-			all[k].phi, all[k].raw, all[k].err = u.onto(list, k)
-		}
+		parallel.Tasks(len(all), func(k int) {
+			all[k].phi, all[k].raw, all[k].err = c.parts[k].onto(list, k)
+		})
 		return all
 	})
 }
@@ -185,12 +186,15 @@ func (c *multiscaleCovariance) stencils(ctx context.Context, rows []int, slope b
 	if c.tables == nil {
 		return nil, false, nil
 	}
-	for k, t := range c.tables {
-		s, ok, err := t.stencil(ctx, rows, c.lengths[k], slope)
-		if !ok || err != nil {
-			return nil, false, err
+	all = make([]stencil, len(c.tables))
+	oks, errs := make([]bool, len(all)), make([]error, len(all))
+	parallel.Tasks(len(all), func(k int) {
+		all[k], oks[k], errs[k] = c.tables[k].stencil(ctx, rows, c.lengths[k], slope)
+	})
+	for k, ok := range oks {
+		if !ok || errs[k] != nil {
+			return nil, false, errs[k]
 		}
-		all = append(all, s)
 	}
 	return all, true, nil
 }

@@ -217,7 +217,7 @@ func TestCoarseDeterministic(t *testing.T) {
 		return r
 	}
 	one := run(1)
-	for _, procs := range []int{2, 4, 7} {
+	for _, procs := range []int{2, 4, 7, 16} {
 		r := run(procs)
 		if !mat.Equal(r.apply, one.apply) || !mat.Equal(r.whiten, one.whiten) || !mat.Equal(r.whitenT, one.whitenT) || r.logDet != one.logDet {
 			t.Errorf("other bits on %d processors", procs)

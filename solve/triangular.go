@@ -14,9 +14,26 @@ import (
 // Recursions that leave nearly all work on triangles to products of large
 // blocks, which run on all processors. Only lower triangles are read.
 
-// strip is how many right-hand sides of a small triangle one processor takes at
-// a time.
-const strip = 192
+// Right-hand sides of a small triangle that one processor takes at a time.
+const (
+	stripMost  = 192
+	stripLeast = 48
+)
+
+// solveStrips calls do for strips of m right-hand sides of a triangle of n rows, which are so
+// wide that all processors have some.
+func solveStrips(n, m int, do func(lo, hi int)) {
+	const worthwhile = 1 << 18 // multiplications that are worth a second goroutine
+	if n*n/2*m < worthwhile {
+		do(0, m)
+		return
+	}
+	size, enough := stripMost, 2*parallel.Workers(m)
+	for size > stripLeast && m < enough*size {
+		size /= 2
+	}
+	parallel.Ranges(m, size, do)
+}
 
 // half is where a matrix of size n > leaf is cut: at a multiple of leaf.
 func half(n int) int { return (n/leaf + 1) / 2 * leaf }
@@ -31,7 +48,7 @@ func quarters(l dense.Matrix) (l11, l21, l22 dense.Matrix) {
 func solveLower(l, b dense.Matrix) {
 	n, m := l.Rows, b.Cols
 	if n <= dense.MaxTriangle {
-		parallel.Ranges(m, strip, func(lo, hi int) { dense.Solve(l, b.Block(0, n, lo, hi)) })
+		solveStrips(n, m, func(lo, hi int) { dense.Solve(l, b.Block(0, n, lo, hi)) })
 		return
 	}
 	l11, l21, l22 := quarters(l)
@@ -45,7 +62,7 @@ func solveLower(l, b dense.Matrix) {
 func solveLowerT(l, b dense.Matrix) {
 	n, m := l.Rows, b.Cols
 	if n <= dense.MaxTriangle {
-		parallel.Ranges(m, strip, func(lo, hi int) { dense.SolveT(l, b.Block(0, n, lo, hi)) })
+		solveStrips(n, m, func(lo, hi int) { dense.SolveT(l, b.Block(0, n, lo, hi)) })
 		return
 	}
 	l11, l21, l22 := quarters(l)
@@ -118,11 +135,13 @@ func square(u blas64.Symmetric) {
 		hi := min(u.N, lo+panel)
 		taken := blas64.General{Rows: hi, Cols: hi - lo, Stride: hi - lo, Data: buf[:hi*(hi-lo)]}
 		clear(taken.Data)
-		for i := range hi {
-			from := u.Data[i*u.Stride:][max(i, lo):hi]
-			copy(row(taken, i)[max(i, lo)-lo:], from)
-			clear(from)
-		}
+		parallel.Ranges(hi, 256, func(first, last int) {
+			for i := first; i < last; i++ {
+				from := u.Data[i*u.Stride:][max(i, lo):hi]
+				copy(row(taken, i)[max(i, lo)-lo:], from)
+				clear(from)
+			}
+		})
 		p := dense.Of(taken)
 		dense.AddLower(sum.Block(0, hi, 0, hi).T(), 1, p, p.T())
 	}
@@ -173,11 +192,14 @@ func negate(a dense.Matrix) {
 	if a.ColStep != 1 {
 		a = a.T()
 	}
-	for i := range a.Rows {
-		for j, v := range a.Data[i*a.RowStep:][:a.Cols] {
-			a.Data[i*a.RowStep+j] = -v
+	parallel.Ranges(a.Rows, max(1, 1<<15/max(1, a.Cols)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := a.Data[i*a.RowStep:][:a.Cols]
+			for j, v := range row {
+				row[j] = -v
+			}
 		}
-	}
+	})
 }
 
 // dot is xᵀy over the length of x.

@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -51,5 +52,8 @@ func Tasks(n int, do func(k int)) {
 // spare returns how many goroutines a call of Blocks may use, so that there is a processor for
 // every other task that runs.
 func spare() int {
-	return max(1, runtime.GOMAXPROCS(0)-max(0, int(tasks.Load())-1))
+	if others := int(tasks.Load()) - 1; others > 0 {
+		return max(1, runtime.GOMAXPROCS(0)-others)
+	}
+	return math.MaxInt
 }
