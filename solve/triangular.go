@@ -35,6 +35,21 @@ func solveStrips(n, m int, do func(lo, hi int)) {
 	parallel.Ranges(m, size, do)
 }
 
+// byColumns cuts b into as many strips of columns as there are processors, calls do for all of them at the same
+// time, and reports true, if that is worthwhile for a triangle of n rows. Every processor then works through the
+// whole triangle by itself.
+func byColumns(n int, b dense.Matrix, do func(strip dense.Matrix)) bool {
+	const worthwhile = 1 << 24 // multiplications; fewer take less time than starting goroutines
+	most := parallel.Workers(b.Cols / stripLeast)
+	if most == 1 || n <= dense.MaxTriangle || n*n/2*b.Cols < worthwhile {
+		return false
+	}
+	const step = 12
+	size := ((b.Cols+most-1)/most + step - 1) / step * step
+	parallel.Tasks((b.Cols+size-1)/size, func(k int) { do(b.Block(0, b.Rows, k*size, min(b.Cols, (k+1)*size))) })
+	return true
+}
+
 // half is where a matrix of size n > leaf is cut: at a multiple of leaf.
 func half(n int) int { return (n/leaf + 1) / 2 * leaf }
 
@@ -46,6 +61,12 @@ func quarters(l dense.Matrix) (l11, l21, l22 dense.Matrix) {
 
 // solveLower replaces b by L⁻¹·b. For b·L⁻ᵀ give it bᵀ.
 func solveLower(l, b dense.Matrix) {
+	if !byColumns(l.Rows, b, func(strip dense.Matrix) { solveLowerStrip(l, strip) }) {
+		solveLowerStrip(l, b)
+	}
+}
+
+func solveLowerStrip(l, b dense.Matrix) {
 	n, m := l.Rows, b.Cols
 	if n <= dense.MaxTriangle {
 		solveStrips(n, m, func(lo, hi int) { dense.Solve(l, b.Block(0, n, lo, hi)) })
@@ -53,13 +74,19 @@ func solveLower(l, b dense.Matrix) {
 	}
 	l11, l21, l22 := quarters(l)
 	b1, b2 := b.Block(0, l11.Rows, 0, m), b.Block(l11.Rows, n, 0, m)
-	solveLower(l11, b1)
+	solveLowerStrip(l11, b1)
 	dense.Add(b2, -1, l21, b1)
-	solveLower(l22, b2)
+	solveLowerStrip(l22, b2)
 }
 
 // solveLowerT replaces b by L⁻ᵀ·b. For b·L⁻¹ give it bᵀ.
 func solveLowerT(l, b dense.Matrix) {
+	if !byColumns(l.Rows, b, func(strip dense.Matrix) { solveLowerStripT(l, strip) }) {
+		solveLowerStripT(l, b)
+	}
+}
+
+func solveLowerStripT(l, b dense.Matrix) {
 	n, m := l.Rows, b.Cols
 	if n <= dense.MaxTriangle {
 		solveStrips(n, m, func(lo, hi int) { dense.SolveT(l, b.Block(0, n, lo, hi)) })
@@ -67,9 +94,9 @@ func solveLowerT(l, b dense.Matrix) {
 	}
 	l11, l21, l22 := quarters(l)
 	b1, b2 := b.Block(0, l11.Rows, 0, m), b.Block(l11.Rows, n, 0, m)
-	solveLowerT(l22, b2)
+	solveLowerStripT(l22, b2)
 	dense.Add(b1, -1, l21.T(), b2)
-	solveLowerT(l11, b1)
+	solveLowerStripT(l11, b1)
 }
 
 // solveColumn replaces the vector b, whose elements are inc apart, by L⁻¹·b or
