@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -117,32 +116,16 @@ func eachPlace(n int, do func(a int)) {
 // transpose sorts the entries by column, once.
 func (p *pattern) transpose() {
 	p.transposeOnce.Do(func() {
-		if len(p.col) > math.MaxUint32 {
-			return
+		if p.checked() == nil { // or the factor reports the error
+			p.transposed, p.from, p.to = p.shape.Transposed()
 		}
-		// The transpose of the matrix that holds the place of each entry.
-		place := make([]float64, len(p.col))
-		parallel.Ranges(len(place), 1<<16, func(lo, hi int) {
-			for q := lo; q < hi; q++ {
-				place[q] = float64(q)
-			}
-		})
-		a, err := p.with(place)
-		if err != nil {
-			return // the factor reports the error
-		}
-		ptr, col, place := a.T().Raw()
-		if p.transposed, err = sparse.NewPattern(p.width, len(p.rows), ptr, col); err != nil {
-			return
-		}
-		p.from, p.to = make([]uint32, len(place)), make([]uint32, len(place))
-		parallel.Ranges(len(place), 1<<16, func(lo, hi int) {
-			for q := lo; q < hi; q++ {
-				from := uint32(place[q])
-				p.from[q], p.to[from] = from, uint32(q)
-			}
-		})
 	})
+}
+
+// checked makes the shape, and returns what is wrong with it.
+func (p *pattern) checked() error {
+	p.shapeOnce.Do(func() { p.shape, p.shapeErr = sparse.NewPattern(len(p.rows), p.width, p.ptr, p.col) })
+	return p.shapeErr
 }
 
 // fulls returns the columns that are full in ΦΦᵀ.
@@ -189,9 +172,8 @@ func (c *grfCovariance) newFactor(rows []int) *factor {
 
 // with returns the matrix of the pattern with the given values.
 func (p *pattern) with(val []float64) (*sparse.CSR, error) {
-	p.shapeOnce.Do(func() { p.shape, p.shapeErr = sparse.NewPattern(len(p.rows), p.width, p.ptr, p.col) })
-	if p.shapeErr != nil {
-		return nil, p.shapeErr
+	if err := p.checked(); err != nil {
+		return nil, err
 	}
 	return p.shape.With(val)
 }
