@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -55,10 +57,11 @@ func (k *sampledRows) newPattern(rows []int) *pattern {
 		p.nodes = []uint32{}
 		return p
 	}
+	eachPlace(len(rows), func(a int) { p.ptr[a+1] = len(p.own.Reached(a)) })
 	for a := range rows {
-		p.ptr[a+1] = p.ptr[a] + len(p.own.Reached(a))
+		p.ptr[a+1] += p.ptr[a]
 	}
-	p.col = make([]uint32, p.ptr[len(rows)])
+	p.col = scratch.Make[uint32](p.ptr[len(rows)])
 	table := k.labels.Get().(*[]uint32)
 	defer k.labels.Put(table)
 	labels := *table // label+1 of a node, 0 if it has none
@@ -82,6 +85,9 @@ func (k *sampledRows) newPattern(rows []int) *pattern {
 // touched labels the nodes that the rows reach and returns them. If they are more
 // than half of all nodes, it returns nil and leaves labels unchanged.
 func (p *pattern) touched(labels []uint32) []uint32 {
+	if p.reachesHalf(labels) {
+		return nil
+	}
 	nodes := []uint32{}
 	for a := range p.rows {
 		for _, node := range p.own.Reached(a) {
@@ -98,6 +104,31 @@ func (p *pattern) touched(labels []uint32) []uint32 {
 	return nodes
 }
 
+// reachesHalf reports that the rows reach more than half of all nodes. It looks only if the rows are so many that this is
+// likely, on all processors, and leaves labels unchanged.
+func (p *pattern) reachesHalf(labels []uint32) bool {
+	if len(p.rows) < 1<<14 || 4*len(p.rows) < len(labels) {
+		return false
+	}
+	var found atomic.Int64
+	eachRange(len(p.rows), func(lo, hi int) {
+		if 2*found.Load() > int64(len(labels)) {
+			return
+		}
+		met := int64(0)
+		for a := lo; a < hi; a++ {
+			for _, node := range p.own.Reached(a) {
+				if atomic.LoadUint32(&labels[node]) == 0 && atomic.CompareAndSwapUint32(&labels[node], 0, 1) {
+					met++
+				}
+			}
+		}
+		found.Add(met)
+	})
+	parallel.Ranges(len(labels), 1<<16, func(lo, hi int) { clear(labels[lo:hi]) })
+	return 2*found.Load() > int64(len(labels))
+}
+
 func unlabel(labels, nodes []uint32) {
 	for _, node := range nodes {
 		labels[node] = 0
@@ -106,12 +137,15 @@ func unlabel(labels, nodes []uint32) {
 
 // eachPlace calls do for all places of a list, in parallel.
 func eachPlace(n int, do func(a int)) {
-	parallel.Ranges(n, 1024, func(lo, hi int) {
+	eachRange(n, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			do(a)
 		}
 	})
 }
+
+// eachRange calls do for ranges that cover the places of a list, in parallel.
+func eachRange(n int, do func(lo, hi int)) { parallel.Ranges(n, 1024, do) }
 
 // transpose sorts the entries by column, once.
 func (p *pattern) transpose() {
@@ -164,7 +198,7 @@ func (c *grfCovariance) newFactor(rows []int) *factor {
 	if p.err != nil {
 		return newFactor(c, p, nil, p.err)
 	}
-	val := make([]float64, len(p.col))
+	val := scratch.Make[float64](len(p.col))
 	eachPlace(len(rows), func(a int) { p.own.CombineRow(val[p.ptr[a]:p.ptr[a+1]], c.coeff, a) })
 	phi, err := p.with(val)
 	return newFactor(c, p, phi, err)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 	"grfgp/sparse"
 )
 
@@ -134,12 +136,17 @@ func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 	n, width := q.Dims()
 	label := make([]uint32, width) // 1 if touched, then label + 1
 	ptr := make([]int, len(rows)+1)
-	for a, i := range rows {
-		cols, _ := q.Row(i)
+	eachPlace(len(rows), func(a int) {
+		cols, _ := q.Row(rows[a])
 		for _, j := range cols {
-			label[j] = 1
+			if atomic.LoadUint32(&label[j]) == 0 {
+				atomic.StoreUint32(&label[j], 1)
+			}
 		}
-		ptr[a+1] = ptr[a] + len(cols)
+		ptr[a+1] = len(cols)
+	})
+	for a := range rows {
+		ptr[a+1] += ptr[a]
 	}
 	for j, touched := range label {
 		if touched != 0 {
@@ -150,7 +157,7 @@ func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 	if len(columns) == width && len(rows) == n && increasing(rows) {
 		return q, columns
 	}
-	col, val := make([]uint32, ptr[len(rows)]), make([]float64, ptr[len(rows)])
+	col, val := scratch.Make[uint32](ptr[len(rows)]), scratch.Make[float64](ptr[len(rows)])
 	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			cols, vals := q.Row(rows[a])
