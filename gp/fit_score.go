@@ -42,7 +42,8 @@ func together(all []*scored) steepness {
 				if factors[k].diagonal != nil {
 					s.seen = append(s.seen, factors[k].score(s.data, theta))
 				}
-				factors[k] = nil // its memory is not needed any more
+				factors[k].free()
+				factors[k] = nil
 				return nil
 			})
 			if err != nil {
@@ -68,6 +69,7 @@ func (s *scored) score(ctx context.Context, theta []float64) (score, error) {
 	if err != nil {
 		return score{}, err
 	}
+	defer f.free()
 	return f.score(s.data, theta), nil
 }
 

@@ -94,7 +94,9 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 		}
 		return err
 	}
-	whole, list, all := full(g), c.ownChain(rows), c.onto(rows)
+	home := c.scales[0].grf
+	whole, list, all := home.full(g), c.ownChain(rows), c.onto(rows)
+	defer home.blocks.Put(whole)
 	shapes, twice, errs := make([][]float64, len(all)), make([]float64, len(all)), make([]error, len(all))
 	parallel.Tasks(len(all), func(k int) {
 		shapes[k] = make([]float64, len(c.shape))

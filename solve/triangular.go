@@ -193,8 +193,13 @@ func lower(a blas64.General) blas64.Triangular {
 // lowerOf returns the lower triangle of h, with zeros above the diagonal.
 func lowerOf(h *mat.SymDense) blas64.General {
 	n := h.SymmetricDim()
-	l := blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: make([]float64, n*n)}
+	l := blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: doubles.Get(n * n)}
 	copyLower(dense.Of(l), dense.OfSymmetric(h.RawSymmetric()).T())
+	parallel.Ranges(n, 64, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			clear(row(l, i)[i+1:])
+		}
+	})
 	return l
 }
 
