@@ -28,7 +28,7 @@ type chain struct {
 	err   error // of making it
 
 	mu    sync.Mutex
-	past  []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used
+	past  []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used; nil: not yet
 	top   *chain        // of nodes[k], for the k used last
 	cells *sparse.CSR   // see ontoCells
 }
@@ -190,18 +190,24 @@ func (c *chain) whole(k int) (*sparse.CSR, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.past) < k-1 {
-		last := c.up[0]
-		if n := len(c.past); n > 0 {
-			last = c.past[n-1]
-		}
-		next, err := last.Times(c.up[len(c.past)+1])
-		if err != nil {
-			return nil, err
-		}
-		c.past = append(c.past, next)
+	if c.past == nil {
+		c.past = make([]*sparse.CSR, len(c.up)-1)
 	}
-	return c.past[k-2], nil
+	if c.past[k-2] != nil {
+		return c.past[k-2], nil
+	}
+	known, last := 1, c.up[0]
+	for j := k - 1; j > 1 && known == 1; j-- {
+		if c.past[j-2] != nil {
+			known, last = j, c.past[j-2]
+		}
+	}
+	whole, err := last.Times(c.up[known], c.up[known+1:k]...)
+	if err != nil {
+		return nil, err
+	}
+	c.past[k-2] = whole
+	return whole, nil
 }
 
 // above returns the chain of nodes[k].

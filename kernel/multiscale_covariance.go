@@ -201,12 +201,13 @@ func (c *multiscaleCovariance) stencils(ctx context.Context, rows []int, slope b
 
 // addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
 func (c *multiscaleCovariance) addGram(ctx context.Context, dst *mat.SymDense, list *chain, parts []unit) error {
+	phi, errs := make([]*sparse.CSR, len(parts)), make([]error, len(parts))
+	parallel.Tasks(len(parts), func(k int) { phi[k], _, errs[k] = parts[k].onto(list, k) })
 	for k, u := range parts {
-		phi, _, err := u.onto(list, k)
-		if err != nil {
-			return err
+		if errs[k] != nil {
+			return errs[k]
 		}
-		if err := addSquare(ctx, dst, phi, u.variance); err != nil {
+		if err := addSquare(ctx, dst, phi[k], u.variance); err != nil {
 			return err
 		}
 	}
