@@ -55,7 +55,9 @@ func (c *multiscaleCovariance) onto(rows []int) []onto {
 		list := c.ownChain(rows)
 		all := make([]onto, len(c.parts))
 		parallel.Tasks(len(all), func(k int) {
-			all[k].phi, all[k].raw, all[k].err = c.parts[k].onto(list, k)
+			if all[k].phi, all[k].raw, all[k].err = c.parts[k].onto(list, k); all[k].err == nil {
+				all[k].phi.T() // which is needed, and kept
+			}
 		})
 		return all
 	})
@@ -202,7 +204,11 @@ func (c *multiscaleCovariance) stencils(ctx context.Context, rows []int, slope b
 // addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
 func (c *multiscaleCovariance) addGram(ctx context.Context, dst *mat.SymDense, list *chain, parts []unit) error {
 	phi, errs := make([]*sparse.CSR, len(parts)), make([]error, len(parts))
-	parallel.Tasks(len(parts), func(k int) { phi[k], _, errs[k] = parts[k].onto(list, k) })
+	parallel.Tasks(len(parts), func(k int) {
+		if phi[k], _, errs[k] = parts[k].onto(list, k); errs[k] == nil {
+			phi[k].T() // which is needed, and kept
+		}
+	})
 	for k, u := range parts {
 		if errs[k] != nil {
 			return errs[k]
