@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -54,15 +55,31 @@ type component interface {
 	evaluate(ctx context.Context, theta []float64) (float64, []float64, error)
 }
 
-// compositeLogLikelihood returns the sum over components.
-func compositeLogLikelihood[P component](ctx context.Context, all []P, theta []float64) (float64, error) {
-	sum := 0.0
-	for _, p := range all {
-		value, err := p.logLikelihood(ctx, theta)
+// eachPart calls do for n parts at the same time, the last one, which is the largest of
+// patches, first. It returns the error of the first part that has one.
+func eachPart(n int, do func(k int) error) error {
+	errs := make([]error, n)
+	parallel.Tasks(n, func(k int) { errs[n-1-k] = do(n - 1 - k) })
+	for _, err := range errs {
 		if err != nil {
-			return 0, err
+			return err
 		}
-		sum += value
+	}
+	return nil
+}
+
+// compositeLogLikelihood returns the sum over components.
+func compositeLogLikelihood[P component](ctx context.Context, all []P, theta []float64) (sum float64, err error) {
+	values := make([]float64, len(all))
+	err = eachPart(len(all), func(k int) (err error) {
+		values[k], err = all[k].logLikelihood(ctx, theta)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range values {
+		sum += v
 	}
 	return sum, nil
 }
@@ -70,13 +87,17 @@ func compositeLogLikelihood[P component](ctx context.Context, all []P, theta []f
 // compositeObjective is the composite log likelihood and its gradient.
 func compositeObjective[P component](all []P) objective {
 	return func(ctx context.Context, theta []float64) (sum float64, grad []float64, err error) {
+		values, grads := make([]float64, len(all)), make([][]float64, len(all))
+		err = eachPart(len(all), func(k int) (err error) {
+			values[k], grads[k], err = all[k].evaluate(ctx, theta)
+			return err
+		})
+		if err != nil {
+			return 0, nil, err
+		}
 		grad = make([]float64, len(theta))
-		for _, p := range all {
-			value, g, err := p.evaluate(ctx, theta)
-			if err != nil {
-				return 0, nil, err
-			}
-			sum += value
+		for k, g := range grads {
+			sum += values[k]
 			for j, v := range g {
 				grad[j] += v
 			}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
+	"grfgp/graph"
 	"grfgp/solve"
 )
 
@@ -64,5 +66,65 @@ func TestBestStart(t *testing.T) {
 	value, grad, err := compositeObjective([]bump{{}, {}})(background, []float64{1})
 	if value != -2 || !slices.Equal(grad, []float64{4}) || err != nil {
 		t.Errorf("the composite of two: %v, %v, %v", value, grad, err)
+	}
+}
+
+// TestPartsTogether: the likelihood of patches and its gradient are the sums over patches that are evaluated one after
+// another, to the bit, at any number of threads, and so are the scores; the error is that of the first patch.
+func TestPartsTogether(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	g, err := graph.Ring(3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, k := range ringKernels(t, g) {
+		var want, wantGrad, wantScores []float64
+		for _, threads := range []int{1, 2, 7, 16} {
+			runtime.GOMAXPROCS(threads)
+			l, theta := likelihoodOf(t, k, someData(3000, 1800, 6), 1)
+			parts := l.patches(80, 150)
+			cache(parts)
+			all := make([]*scored, len(parts))
+			for p := range all {
+				all[p] = &scored{likelihood: parts[p]}
+			}
+			if threads == 1 {
+				wantGrad = make([]float64, len(theta))
+				sum := 0.0
+				for _, p := range all {
+					value, grad, err := p.evaluate(background, theta)
+					if err != nil {
+						t.Fatal(err)
+					}
+					sum += value
+					for j, v := range grad {
+						wantGrad[j] += v
+					}
+				}
+				want = []float64{sum, sum}
+				for _, p := range all {
+					wantScores = append(wantScores, step[score](t)(p.score(background, theta)).leaveOneOut)
+				}
+			}
+			value, steep, err := together(all)(background, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []float64{value, step[float64](t)(compositeLogLikelihood(background, all, theta))}
+			grad := step[[]float64](t)(steep())
+			var scores []float64
+			for _, p := range all {
+				scores = append(scores, p.seen[0].leaveOneOut)
+			}
+			if !slices.Equal(got, want) || !slices.Equal(grad, wantGrad) {
+				t.Errorf("%s at %d threads: %v and %v, want %v and %v", name, threads, got, grad, want, wantGrad)
+			}
+			near(t, name+": leave-one-out score", scores, wantScores, 1e-6)
+		}
+	}
+	first, second := errors.New("first"), errors.New("second")
+	err = eachPart(4, func(k int) error { return []error{nil, first, nil, second}[k] })
+	if err != first {
+		t.Errorf("error %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 )
 
 // ErrData is wrapped by every error about measurements that cannot be modelled.
@@ -250,8 +251,14 @@ func noises(d Data, noise float64) []float64 {
 	if d.NoiseVar != nil {
 		return d.NoiseVar
 	}
-	all := make([]float64, d.Len())
+	all := scratch.Make[float64](d.Len())
 	parallel.Ranges(len(all), 1<<14, func(lo, hi int) {
+		if d.Count == nil {
+			for k := lo; k < hi; k++ {
+				all[k] = noise
+			}
+			return
+		}
 		for k := lo; k < hi; k++ {
 			all[k] = noise / d.count(k)
 		}

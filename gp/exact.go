@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -44,6 +45,17 @@ type factor struct {
 	slope float64 // derivative of Data.within by the noise variance
 
 	diagonal []float64 // of H⁻¹; nil: not computed yet
+}
+
+// squares keeps the memory of matrices of all measurements for the next evaluation.
+var squares scratch.Pool[float64]
+
+// free gives the memory of the factor back: what is left are lml, alpha and the diagonal.
+func (f *factor) free() {
+	if f.chol != nil {
+		f.chol.Free()
+		f.chol, f.h = nil, nil
+	}
 }
 
 // inverse is a factored H.
@@ -89,7 +101,9 @@ func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, erro
 	if f.table != nil {
 		f.h = f.table
 	} else {
-		h := mat.NewSymDense(n, nil)
+		room := squares.Get(n * n)
+		defer squares.Put(room)
+		h := mat.NewSymDense(n, room)
 		if err := cov.Gram(ctx, h, l.data.Nodes); err != nil {
 			return nil, err
 		}
@@ -129,7 +143,9 @@ func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float
 		}
 		trace /= l.data.count(0)
 	} else {
-		g := mat.NewSymDense(n, nil)
+		room := squares.Get(n * n)
+		defer squares.Put(room)
+		g := mat.NewSymDense(n, room)
 		f.chol.Inverse(g)
 		raw := g.RawSymmetric()
 		f.diagonal = make([]float64, n)
@@ -158,6 +174,7 @@ func (l *likelihood) logLikelihood(ctx context.Context, theta []float64) (float6
 	if err != nil {
 		return 0, err
 	}
+	f.free()
 	return f.lml, nil
 }
 
@@ -168,5 +185,6 @@ func (l *likelihood) evaluate(ctx context.Context, theta []float64) (float64, []
 		return 0, nil, err
 	}
 	grad, err := l.gradient(ctx, f, len(theta))
+	f.free()
 	return f.lml, grad, err
 }

@@ -22,26 +22,38 @@ type score struct {
 func together(all []*scored) steepness {
 	return func(ctx context.Context, theta []float64) (sum float64, grad func() ([]float64, error), err error) {
 		factors := make([]*factor, len(all))
-		for k, s := range all {
-			if factors[k], err = s.factor(ctx, theta); err != nil {
-				return 0, nil, err
-			}
-			sum += factors[k].lml
+		err = eachPart(len(all), func(k int) (err error) {
+			factors[k], err = all[k].factor(ctx, theta)
+			return err
+		})
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, f := range factors {
+			sum += f.lml
 		}
 		return sum, func() ([]float64, error) {
-			grad := make([]float64, len(theta))
-			for k, s := range all {
-				g, err := s.gradient(ctx, factors[k], len(theta))
-				if err != nil {
-					return nil, err
-				}
-				for j, v := range g {
-					grad[j] += v
+			grads := make([][]float64, len(all))
+			err := eachPart(len(all), func(k int) (err error) {
+				s := all[k]
+				if grads[k], err = s.gradient(ctx, factors[k], len(theta)); err != nil {
+					return err
 				}
 				if factors[k].diagonal != nil {
 					s.seen = append(s.seen, factors[k].score(s.data, theta))
 				}
-				factors[k] = nil // its memory is not needed any more
+				factors[k].free()
+				factors[k] = nil
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			grad := make([]float64, len(theta))
+			for _, g := range grads {
+				for j, v := range g {
+					grad[j] += v
+				}
 			}
 			return grad, nil
 		}, nil
@@ -57,6 +69,7 @@ func (s *scored) score(ctx context.Context, theta []float64) (score, error) {
 	if err != nil {
 		return score{}, err
 	}
+	defer f.free()
 	return f.score(s.data, theta), nil
 }
 

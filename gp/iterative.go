@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -107,8 +108,16 @@ func (s *iterativeSystem) tolerance(ctx context.Context) (float64, error) {
 	if !s.own {
 		return learnTol, nil
 	}
-	least, err := s.rows.Least(ctx, slices.Min(s.noise))
+	least, err := s.rows.Least(ctx, smallest(s.noise))
 	return learnTol * min(1, max(0.05, 2*math.Sqrt(least))), err
+}
+
+// smallest returns the smallest of some numbers, of which there must be one.
+func smallest(x []float64) float64 {
+	const size = 1 << 15
+	parts := make([]float64, (len(x)+size-1)/size)
+	parallel.Ranges(len(x), size, func(lo, hi int) { parts[lo/size] = slices.Min(x[lo:hi]) })
+	return slices.Min(parts)
 }
 
 func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error {

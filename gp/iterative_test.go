@@ -387,3 +387,16 @@ func TestIterativeVariances(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallest: the smallest of many numbers, wherever it is.
+func TestSmallest(t *testing.T) {
+	for _, n := range []int{1, 2, 1 << 15, 1<<15 + 1, 100_000} {
+		for _, at := range []int{0, n / 2, n - 1} {
+			x := slices.Repeat([]float64{3}, n)
+			x[at] = -1
+			if got := smallest(x); got != -1 {
+				t.Errorf("%v, for %d numbers with the smallest at %d", got, n, at)
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grfgp/internal/parallel"
 	"grfgp/sparse"
 )
 
@@ -167,14 +168,22 @@ const (
 
 func newTiling(g *Graph) *tiling {
 	t := &tiling{g: g, top: make([]float64, g.Len()), hops: make([]uint8, g.Len()), cell: make([]uint32, g.Len())}
-	for i := range t.top {
-		cols, vals := g.adj.Row(i)
-		for p, j := range cols {
-			if int(j) != i {
-				t.top[i] = max(t.top[i], vals[p])
+	sure := make([]float64, (g.Len()+rowBlock-1)/rowBlock)
+	parallel.Ranges(g.Len(), rowBlock, func(lo, hi int) {
+		most := 0.0
+		for i := lo; i < hi; i++ {
+			cols, vals := g.adj.Row(i)
+			for p, j := range cols {
+				if int(j) != i {
+					t.top[i] = max(t.top[i], vals[p])
+				}
 			}
+			most = max(most, strong*t.top[i])
 		}
-		t.sure = max(t.sure, strong*t.top[i])
+		sure[lo/rowBlock] = most
+	})
+	for _, v := range sure {
+		t.sure = max(t.sure, v)
 	}
 	return t
 }
@@ -246,13 +255,12 @@ func (t *tiling) fill() (around float64) {
 	for c, i := range t.seeds {
 		t.cell[i], f.size[c] = uint32(c), 1
 	}
-	const turns = 8
 	for hops := uint8(1); hops <= t.reach; hops++ {
-		for turn := range uint32(turns) {
-			for i, h := range t.hops {
-				if h == hops && scramble(uint32(i))%turns == turn {
-					f.join(i, hops)
-				}
+		for _, i := range f.turns(hops) {
+			if i&chosen == 0 {
+				f.join(int(i), hops)
+			} else {
+				f.size[t.cell[i&^chosen]]++
 			}
 		}
 	}
@@ -278,6 +286,59 @@ type filling struct {
 	size   []int     // nodes of every cell so far
 	weight []float64 // zero but for the cells that are near
 	near   []uint32
+}
+
+// chosen marks a node that has its cell already.
+const chosen = 1 << 31
+
+// turns returns the nodes of so many hops in the order of their turns. To those who have nearer neighbours in one cell
+// only it gives that cell, and marks them: most have no choice, and need not wait for their turn.
+func (f *filling) turns(hops uint8) []uint32 {
+	const turns = 8
+	n := len(f.hops)
+	// Places are counted per block and turn, then given in the order of turns.
+	places := make([][turns]int, (n+rowBlock-1)/rowBlock)
+	each := func(do func(place *[turns]int, i int, turn uint32)) {
+		parallel.Ranges(n, rowBlock, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				if f.hops[i] == hops {
+					do(&places[lo/rowBlock], i, scramble(uint32(i))%turns)
+				}
+			}
+		})
+	}
+	each(func(place *[turns]int, _ int, turn uint32) { place[turn]++ })
+	sum := 0
+	for turn := range turns {
+		for b := range places {
+			places[b][turn], sum = sum, sum+places[b][turn]
+		}
+	}
+	order := make([]uint32, sum)
+	each(func(place *[turns]int, i int, turn uint32) {
+		node := uint32(i)
+		if cell, only := f.only(i, hops); only {
+			f.cell[i] = cell
+			node |= chosen
+		}
+		order[place[turn]] = node
+		place[turn]++
+	})
+	return order
+}
+
+// only returns the cell of the neighbours of node i of fewer hops than said, and whether there is but one.
+func (f *filling) only(i int, hops uint8) (cell uint32, ok bool) {
+	cols, _ := f.g.adj.Row(i)
+	for _, j := range cols {
+		if f.hops[j] < hops && int(j) != i {
+			if ok && f.cell[j] != cell {
+				return 0, false
+			}
+			cell, ok = f.cell[j], true
+		}
+	}
+	return cell, ok
 }
 
 // join gives node i the cell of a neighbour of fewer hops than said: one that is

@@ -76,18 +76,52 @@ func (t *tiling) blends() []blend {
 // the middle of a cell as between cells.
 func flattenAll(blends []blend) {
 	squares := make([]float64, len(blends))
-	for i := range blends {
-		for _, e := range blends[i] {
-			squares[i] += float64(e.share) * float64(e.share)
+	parallel.Ranges(len(blends), rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for _, e := range blends[i] {
+				squares[i] += float64(e.share) * float64(e.share)
+			}
 		}
-	}
-	slices.Sort(squares)
-	goal := squares[len(squares)/5]
+	})
+	goal := nth(squares, len(squares)/5)
 	parallel.Ranges(len(blends), rowBlock, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			blends[i].flatten(goal)
 		}
 	})
+}
+
+// nth returns the number that would be at place k if x were sorted. It changes the order of x.
+func nth(x []float64, k int) float64 {
+	for len(x) > 16 {
+		a, b, c := x[0], x[len(x)/2], x[len(x)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		// Smaller ones, equal ones, not yet seen, larger ones.
+		below, at, above := 0, 0, len(x)
+		for at < above {
+			switch v := x[at]; {
+			case v < pivot:
+				x[below], x[at] = v, x[below]
+				below++
+				at++
+			case v > pivot:
+				above--
+				x[above], x[at] = v, x[above]
+			default:
+				at++
+			}
+		}
+		switch {
+		case k < below:
+			x = x[:below]
+		case k < above:
+			return pivot
+		default:
+			x, k = x[above:], k-above
+		}
+	}
+	slices.Sort(x)
+	return x[k]
 }
 
 // flatten moves shares w towards v ∝ √w, to (1−λ)·w + λ·v with squares that add
@@ -120,8 +154,13 @@ func (b *blend) flatten(goal float64) {
 // rowsOf returns blends as a matrix with columns in increasing order.
 func rowsOf(blends []blend, cells int) *sparse.CSR {
 	rowPtr := make([]int, len(blends)+1)
+	parallel.Ranges(len(blends), rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			rowPtr[i+1] = blends[i].len()
+		}
+	})
 	for i := range blends {
-		rowPtr[i+1] = rowPtr[i] + blends[i].len()
+		rowPtr[i+1] += rowPtr[i]
 	}
 	col, val := make([]uint32, rowPtr[len(blends)]), make([]float64, rowPtr[len(blends)])
 	parallel.Ranges(len(blends), rowBlock, func(lo, hi int) {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -62,10 +63,11 @@ func (k *sampledRows) newPattern(rows []int) *pattern {
 		p.nodes = []uint32{}
 		return p
 	}
+	eachPlace(len(rows), func(a int) { p.ptr[a+1] = len(p.own.Reached(a)) })
 	for a := range rows {
-		p.ptr[a+1] = p.ptr[a] + len(p.own.Reached(a))
+		p.ptr[a+1] += p.ptr[a]
 	}
-	p.col = make([]uint32, p.ptr[len(rows)])
+	p.col = scratch.Make[uint32](p.ptr[len(rows)])
 	if last, others, ok := k.patterns.Near(rows); ok && k.grownPattern(p, last, others) {
 		return p
 	}
@@ -92,6 +94,9 @@ func (k *sampledRows) newPattern(rows []int) *pattern {
 // touched labels the nodes that the rows reach and returns them. If they are more
 // than half of all nodes, it returns nil and leaves labels unchanged.
 func (p *pattern) touched(labels []uint32) []uint32 {
+	if p.reachesHalf(labels) {
+		return nil
+	}
 	nodes := []uint32{}
 	for a := range p.rows {
 		for _, node := range p.own.Reached(a) {
@@ -108,6 +113,31 @@ func (p *pattern) touched(labels []uint32) []uint32 {
 	return nodes
 }
 
+// reachesHalf reports that the rows reach more than half of all nodes. It looks only if the rows are so many that this is
+// likely, on all processors, and leaves labels unchanged.
+func (p *pattern) reachesHalf(labels []uint32) bool {
+	if len(p.rows) < 1<<14 || 4*len(p.rows) < len(labels) {
+		return false
+	}
+	var found atomic.Int64
+	eachRange(len(p.rows), func(lo, hi int) {
+		if 2*found.Load() > int64(len(labels)) {
+			return
+		}
+		met := int64(0)
+		for a := lo; a < hi; a++ {
+			for _, node := range p.own.Reached(a) {
+				if atomic.LoadUint32(&labels[node]) == 0 && atomic.CompareAndSwapUint32(&labels[node], 0, 1) {
+					met++
+				}
+			}
+		}
+		found.Add(met)
+	})
+	parallel.Ranges(len(labels), 1<<16, func(lo, hi int) { clear(labels[lo:hi]) })
+	return 2*found.Load() > int64(len(labels))
+}
+
 func unlabel(labels, nodes []uint32) {
 	for _, node := range nodes {
 		labels[node] = 0
@@ -116,47 +146,34 @@ func unlabel(labels, nodes []uint32) {
 
 // eachPlace calls do for all places of a list, in parallel.
 func eachPlace(n int, do func(a int)) {
-	parallel.Ranges(n, 1024, func(lo, hi int) {
+	eachRange(n, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			do(a)
 		}
 	})
 }
 
+// eachRange calls do for ranges that cover the places of a list, in parallel.
+func eachRange(n int, do func(lo, hi int)) { parallel.Ranges(n, 1024, do) }
+
 // transpose sorts the entries by column, once.
 func (p *pattern) transpose() {
 	p.transposeOnce.Do(func() {
-		if len(p.col) > math.MaxUint32 {
-			return
-		}
-		if b := p.before.Swap(nil); b != nil && p.growTranspose(b) {
+		if b := p.before.Swap(nil); b != nil && len(p.col) <= math.MaxUint32 && p.growTranspose(b) {
 			p.isTransposed.Store(true)
 			return
 		}
-		// The transpose of the matrix that holds the place of each entry.
-		place := make([]float64, len(p.col))
-		parallel.Ranges(len(place), 1<<16, func(lo, hi int) {
-			for q := lo; q < hi; q++ {
-				place[q] = float64(q)
-			}
-		})
-		a, err := p.with(place)
-		if err != nil {
-			return // the factor reports the error
+		if p.checked() == nil { // or the factor reports the error
+			p.transposed, p.from, p.to = p.shape.Transposed()
+			p.isTransposed.Store(p.from != nil)
 		}
-		ptr, col, place := a.T().Raw()
-		if p.transposed, err = sparse.NewPattern(p.width, len(p.rows), ptr, col); err != nil {
-			return
-		}
-		p.from, p.to = make([]uint32, len(place)), make([]uint32, len(place))
-		parallel.Ranges(len(place), 1<<16, func(lo, hi int) {
-			for q := lo; q < hi; q++ {
-				from := uint32(place[q])
-				p.from[q], p.to[from] = from, uint32(q)
-			}
-		})
-		p.isTransposed.Store(true)
 	})
+}
+
+// checked makes the shape, and returns what is wrong with it.
+func (p *pattern) checked() error {
+	p.shapeOnce.Do(func() { p.shape, p.shapeErr = sparse.NewPattern(len(p.rows), p.width, p.ptr, p.col) })
+	return p.shapeErr
 }
 
 // fulls returns the columns that are full in ΦΦᵀ.
@@ -196,7 +213,7 @@ func (c *grfCovariance) newFactor(rows []int) *factor {
 	if p.err != nil {
 		return newFactor(c, p, nil, p.err)
 	}
-	val := make([]float64, len(p.col))
+	val := scratch.Make[float64](len(p.col))
 	c.values(val, p)
 	phi, err := p.with(val)
 	return newFactor(c, p, phi, err)
@@ -204,9 +221,8 @@ func (c *grfCovariance) newFactor(rows []int) *factor {
 
 // with returns the matrix of the pattern with the given values.
 func (p *pattern) with(val []float64) (*sparse.CSR, error) {
-	p.shapeOnce.Do(func() { p.shape, p.shapeErr = sparse.NewPattern(len(p.rows), p.width, p.ptr, p.col) })
-	if p.shapeErr != nil {
-		return nil, p.shapeErr
+	if err := p.checked(); err != nil {
+		return nil, err
 	}
 	return p.shape.With(val)
 }

@@ -55,7 +55,8 @@ func (c *grfCovariance) GramGrad(ctx context.Context, grad []float64, rows []int
 		return f.err
 	}
 	checkOrder(g, rows)
-	whole, hubs := full(g), f.fulls()
+	whole, hubs := c.full(g), f.fulls()
+	defer c.blocks.Put(whole)
 	var at *mat.Dense // gΦ at the full columns
 	if hubs.count > 0 {
 		at = mat.NewDense(len(rows), hubs.count, nil)
@@ -173,10 +174,10 @@ func dots(dst, u []float64, v *mat.Dense, cols []uint32) {
 	sparse.Dots(dst, u, v.RawMatrix(), cols)
 }
 
-// full returns g with both triangles filled in.
-func full(g *mat.SymDense) *mat.Dense {
+// full returns g with both triangles filled in, in a block of k.
+func (k *sampledRows) full(g *mat.SymDense) *mat.Dense {
 	n := g.SymmetricDim()
-	a, raw := mat.NewDense(n, n, nil), g.RawSymmetric()
+	a, raw := k.block(n, n), g.RawSymmetric()
 	to := a.RawMatrix()
 	const size = 16 // rows that are written while a row above them is read
 	parallel.Ranges(n, size, func(lo, hi int) {

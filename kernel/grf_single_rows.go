@@ -10,6 +10,7 @@ import (
 
 	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -46,7 +47,7 @@ func (k *GRF) newRows(rows []int, constant float64) *grfRows {
 	}
 	n := len(p.col)
 	r := &grfRows{kernel: k, pattern: p, constant: constantCross{rows: len(rows), cols: len(rows), variance: constant},
-		val: make([]float32, n), valT: make([]float32, n), diag: make([]float64, len(rows))}
+		val: scratch.Make[float32](n), valT: scratch.Make[float32](n), diag: make([]float64, len(rows))}
 	var err, errT error
 	r.phi, err = p.shape.Single(r.val)
 	r.phiT, errT = p.transposed.Single(r.valT)

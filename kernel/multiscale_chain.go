@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 	"grfgp/sparse"
 )
 
@@ -27,7 +28,7 @@ type chain struct {
 	err   error // of making it
 
 	mu    sync.Mutex
-	past  []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used
+	past  []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used; nil: not yet
 	top   *chain        // of nodes[k], for the k used last
 	cells *sparse.CSR   // see ontoCells
 }
@@ -140,12 +141,17 @@ func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 	n, width := q.Dims()
 	label := make([]uint32, width) // 1 if touched, then label + 1
 	ptr := make([]int, len(rows)+1)
-	for a, i := range rows {
-		cols, _ := q.Row(i)
+	eachPlace(len(rows), func(a int) {
+		cols, _ := q.Row(rows[a])
 		for _, j := range cols {
-			label[j] = 1
+			if atomic.LoadUint32(&label[j]) == 0 {
+				atomic.StoreUint32(&label[j], 1)
+			}
 		}
-		ptr[a+1] = ptr[a] + len(cols)
+		ptr[a+1] = len(cols)
+	})
+	for a := range rows {
+		ptr[a+1] += ptr[a]
 	}
 	for j, touched := range label {
 		if touched != 0 {
@@ -156,7 +162,7 @@ func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 	if len(columns) == width && len(rows) == n && increasing(rows) {
 		return q, columns
 	}
-	col, val := make([]uint32, ptr[len(rows)]), make([]float64, ptr[len(rows)])
+	col, val := scratch.Make[uint32](ptr[len(rows)]), scratch.Make[float64](ptr[len(rows)])
 	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			cols, vals := q.Row(rows[a])
@@ -199,18 +205,24 @@ func (c *chain) whole(k int) (*sparse.CSR, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.past) < k-1 {
-		last := c.up[0]
-		if n := len(c.past); n > 0 {
-			last = c.past[n-1]
-		}
-		next, err := last.Times(c.up[len(c.past)+1])
-		if err != nil {
-			return nil, err
-		}
-		c.past = append(c.past, next)
+	if c.past == nil {
+		c.past = make([]*sparse.CSR, len(c.up)-1)
 	}
-	return c.past[k-2], nil
+	if c.past[k-2] != nil {
+		return c.past[k-2], nil
+	}
+	known, last := 1, c.up[0]
+	for j := k - 1; j > 1 && known == 1; j-- {
+		if c.past[j-2] != nil {
+			known, last = j, c.past[j-2]
+		}
+	}
+	whole, err := last.Times(c.up[known], c.up[known+1:k]...)
+	if err != nil {
+		return nil, err
+	}
+	c.past[k-2] = whole
+	return whole, nil
 }
 
 // above returns the chain of nodes[k].

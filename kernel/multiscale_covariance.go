@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -53,9 +54,11 @@ func (c *multiscaleCovariance) onto(rows []int) []onto {
 	return c.ontos.Get(rows, func(rows []int) []onto {
 		list := c.ownChain(rows)
 		all := make([]onto, len(c.parts))
-		for k, u := range c.parts {
-			all[k].phi, all[k].raw, all[k].err = u.onto(list, k)
-		}
+		parallel.Tasks(len(all), func(k int) {
+			if all[k].phi, all[k].raw, all[k].err = c.parts[k].onto(list, k); all[k].err == nil {
+				all[k].phi.T() // which is needed, and kept
+			}
+		})
 		return all
 	})
 }
@@ -185,24 +188,32 @@ func (c *multiscaleCovariance) stencils(ctx context.Context, rows []int, slope b
 	if c.tables == nil {
 		return nil, false, nil
 	}
-	for k, t := range c.tables {
-		s, ok, err := t.stencil(ctx, rows, c.lengths[k], slope)
-		if !ok || err != nil {
-			return nil, false, err
+	all = make([]stencil, len(c.tables))
+	oks, errs := make([]bool, len(all)), make([]error, len(all))
+	parallel.Tasks(len(all), func(k int) {
+		all[k], oks[k], errs[k] = c.tables[k].stencil(ctx, rows, c.lengths[k], slope)
+	})
+	for k, ok := range oks {
+		if !ok || errs[k] != nil {
+			return nil, false, errs[k]
 		}
-		all = append(all, s)
 	}
 	return all, true, nil
 }
 
 // addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
 func (c *multiscaleCovariance) addGram(ctx context.Context, dst *mat.SymDense, list *chain, parts []unit) error {
-	for k, u := range parts {
-		phi, _, err := u.onto(list, k)
-		if err != nil {
-			return err
+	phi, errs := make([]*sparse.CSR, len(parts)), make([]error, len(parts))
+	parallel.Tasks(len(parts), func(k int) {
+		if phi[k], _, errs[k] = parts[k].onto(list, k); errs[k] == nil {
+			phi[k].T() // which is needed, and kept
 		}
-		if err := addSquare(ctx, dst, phi, u.variance); err != nil {
+	})
+	for k, u := range parts {
+		if errs[k] != nil {
+			return errs[k]
+		}
+		if err := addSquare(ctx, dst, phi[k], u.variance); err != nil {
 			return err
 		}
 	}

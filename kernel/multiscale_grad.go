@@ -94,39 +94,51 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 		}
 		return err
 	}
-	whole := full(g)
-	list := c.ownChain(rows)
-	for k, o := range c.onto(rows) {
-		if o.err != nil {
-			return o.err
+	home := c.scales[0].grf
+	whole, list, all := home.full(g), c.ownChain(rows), c.onto(rows)
+	defer home.blocks.Put(whole)
+	shapes, twice, errs := make([][]float64, len(all)), make([]float64, len(all)), make([]error, len(all))
+	parallel.Tasks(len(all), func(k int) {
+		shapes[k] = make([]float64, len(c.shape))
+		twice[k], errs[k] = c.ontoGrad(ctx, shapes[k], k, list, all[k], whole)
+	})
+	for k, shape := range shapes {
+		if errs[k] != nil {
+			return errs[k]
 		}
-		u, phi, f := c.parts[k], o.phi, o.raw
-		onto, err := list.whole(k + 1)
-		if err != nil {
-			return err
-		}
-		phiT, ontoT, inv := phi.T(), onto.T(), u.inverses(list.nodes[k+1])
-		sums := make([][]float64, parallel.Workers(len(inv)))
-		twice, err := u.project(ctx, grad[c.shapeAt(k):][:len(c.shape)], f, inv, func(worker int, dst []float64, i int, cols []uint32) {
-			q := room(&sums[worker], len(rows)) // row i of P_kᵀg
-			clear(q)
-			from, weights := ontoT.Row(i)
-			for p, a := range from {
-				floats.AddScaled(q, weights[p], whole.RawRowView(int(a)))
-			}
-			for e, col := range cols {
-				others, vals := phiT.Row(int(col))
-				sum := 0.0
-				for p, a := range others {
-					sum += float64(vals[p] * q[a])
-				}
-				dst[e] = 2 * sum
-			}
-		})
-		if err != nil {
-			return err
-		}
-		grad[c.varianceAt(k)] += twice / 2
+		floats.Add(grad[c.shapeAt(k):][:len(shape)], shape)
+		grad[c.varianceAt(k)] += twice[k] / 2
 	}
 	return nil
+}
+
+// ontoGrad is the part of scale k in GramGrad for the whole of g. It adds to the gradient by the shape, and returns
+// twice that by the variance.
+func (c *multiscaleCovariance) ontoGrad(ctx context.Context, grad []float64, k int, list *chain, o onto, g *mat.Dense) (float64, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	whole, err := list.whole(k + 1)
+	if err != nil {
+		return 0, err
+	}
+	u := c.parts[k]
+	phiT, wholeT, inv := o.phi.T(), whole.T(), u.inverses(list.nodes[k+1])
+	sums := make([][]float64, parallel.Workers(len(inv)))
+	return u.project(ctx, grad, o.raw, inv, func(worker int, dst []float64, i int, cols []uint32) {
+		q := room(&sums[worker], len(list.nodes[0])) // row i of P_kᵀg
+		clear(q)
+		from, weights := wholeT.Row(i)
+		for p, a := range from {
+			floats.AddScaled(q, weights[p], g.RawRowView(int(a)))
+		}
+		for e, col := range cols {
+			others, vals := phiT.Row(int(col))
+			sum := 0.0
+			for p, a := range others {
+				sum += float64(vals[p] * q[a])
+			}
+			dst[e] = 2 * sum
+		}
+	})
 }

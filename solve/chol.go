@@ -47,6 +47,13 @@ func NewCholeskyContext(ctx context.Context, h *mat.SymDense) (*Cholesky, error)
 	return c, nil
 }
 
+// Free gives the memory back, so that the next factor need not ask the system for it. Neither c nor a copy of it may be
+// used any more. It is not needed: what is not given back is garbage.
+func (c *Cholesky) Free() {
+	doubles.Put(c.l.Data)
+	*c = Cholesky{}
+}
+
 // N returns the number of rows.
 func (c *Cholesky) N() int { return c.l.Rows }
 

@@ -201,7 +201,7 @@ func TestCholeskyDeterministic(t *testing.T) {
 		c.Inverse(inv)
 		return inv
 	}
-	for _, procs := range []int{2, 4} {
+	for _, procs := range []int{2, 4, 16} {
 		if !mat.Equal(inverse(1), inverse(procs)) {
 			t.Errorf("other bits on %d processors", procs)
 		}

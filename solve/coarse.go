@@ -1,9 +1,12 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -30,11 +33,11 @@ import (
 // so that a remainder of C of about the size of rounding is not part of P; for many
 // without, of C plus 1.5e-11 of its largest element on the diagonal.
 type Coarse struct {
-	a            multiplier     // A
-	t            *columnSums    // AᵀD⁻¹
-	inv, invSqrt []float64      // D⁻¹, D^-½
-	g            blas64.General // a row per column of A
-	onePlus      blas64.General // I + L
+	a            multiplier                  // A
+	t            func() (*columnSums, error) // AᵀD⁻¹, made when first used if one rank has all rows
+	inv, invSqrt []float64                   // D⁻¹, D^-½
+	g            blas64.General              // a row per column of A
+	onePlus      blas64.General              // I + L
 	logDet       float64
 }
 
@@ -91,20 +94,31 @@ func NewCoarseOver[M Sparse[M]](ctx context.Context, rows *Rows, a M, c *mat.Sym
 			p.inv[i] = 1 / d[i]
 		}
 	})
-	if p.t, err = newColumnSums(ctx, rows, a, p.inv); err != nil {
+	p.t = sync.OnceValues(func() (*columnSums, error) { return newColumnSums(context.Background(), nil, a, p.inv) })
+	if !newSummation(ctx, rows).alone() {
+		sums, err := newColumnSums(ctx, rows, a, p.inv)
+		if err != nil {
+			return nil, fmt.Errorf("coarse: %w", err)
+		}
+		p.t = func() (*columnSums, error) { return sums, nil }
+	}
+	var b, gram blas64.General
+	var order []int
+	var factorErr, gramErr error
+	parallel.Tasks(2, func(k int) {
+		if k == 0 {
+			b, order, factorErr = semidefiniteFactor(c)
+		} else { // all ranks have the same C, and come here or do not
+			gram, gramErr = weightedGram(ctx, rows, a, p.inv)
+		}
+	})
+	if err := cmp.Or(factorErr, gramErr); err != nil {
 		return nil, fmt.Errorf("coarse: %w", err)
 	}
-	b, order, err := semidefiniteFactor(c)
-	if err != nil {
-		return nil, fmt.Errorf("coarse: %w", err)
-	}
+	defer doubles.Put(gram.Data)
 	rank := b.Cols
 	if rank == 0 {
 		return p, nil
-	}
-	gram, err := weightedGram(ctx, rows, a, p.inv)
-	if err != nil {
-		return nil, fmt.Errorf("coarse: %w", err)
 	}
 	p.onePlus = congruent(b, order, gram)
 	small, err := factorOnePlus(p.onePlus)
@@ -113,9 +127,11 @@ func NewCoarseOver[M Sparse[M]](ctx context.Context, rows *Rows, a M, c *mat.Sym
 	}
 	p.logDet += small
 
-	p.g = blas64.General{Rows: m, Cols: rank, Stride: rank, Data: make([]float64, m*rank)}
-	for i, j := range order {
-		copy(row(p.g, j), row(b, i))
+	if p.g = b; !identical(order) || b.Stride != rank {
+		p.g = blas64.General{Rows: m, Cols: rank, Stride: rank, Data: make([]float64, m*rank)}
+		for i, j := range order {
+			copy(row(p.g, j), row(b, i))
+		}
 	}
 	solveLower(dense.Of(p.onePlus), dense.Of(p.g).T())
 	addOne(p.onePlus)
@@ -169,7 +185,11 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 		below = dst
 	}
 	small := mat.NewDense(p.g.Rows, k, nil)
-	if err := p.t.Mul(context.Background(), small, below); err != nil {
+	sums, err := p.t()
+	if err == nil {
+		err = sums.Mul(context.Background(), small, below)
+	}
+	if err != nil {
 		fill(dst, math.NaN())
 		return
 	}
@@ -227,18 +247,43 @@ func plainFactor(a blas64.General, top float64) bool {
 	return true
 }
 
+// unboundedElement returns the first place in the upper triangle of c of an element that is not finite; −1 if there is none.
+func unboundedElement(c *mat.SymDense) (i, j int) {
+	raw := c.RawSymmetric()
+	first := make([]int, raw.N) // per row: the column; −1: none
+	parallel.Ranges(raw.N, 64, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			first[i] = slices.IndexFunc(raw.Data[i*raw.Stride:][i:raw.N], func(v float64) bool { return !finite(v) })
+		}
+	})
+	for i, after := range first {
+		if after >= 0 {
+			return i, i + after
+		}
+	}
+	return -1, -1
+}
+
+// identical reports whether order leaves everything in its place.
+func identical(order []int) bool {
+	for i, j := range order {
+		if i != j {
+			return false
+		}
+	}
+	return true
+}
+
 // semidefiniteFactor returns the lower trapezoidal B and the order of the rows
 // for which B·Bᵀ is c up to rounding: element (i, j) of the product is element
 // (order[i], order[j]) of c. B has as many columns as c has rank.
 func semidefiniteFactor(c *mat.SymDense) (b blas64.General, order []int, err error) {
 	m := c.SymmetricDim()
-	raw, top := c.RawSymmetric(), 0.0
+	if i, j := unboundedElement(c); i >= 0 {
+		return b, nil, fmt.Errorf("%w: element (%d, %d) of C is %g", ErrArgument, i, j, c.At(i, j))
+	}
+	top := 0.0
 	for i := range m {
-		for j, v := range raw.Data[i*raw.Stride:][i:m] {
-			if !finite(v) {
-				return b, nil, fmt.Errorf("%w: element (%d, %d) of C is %g", ErrArgument, i, i+j, v)
-			}
-		}
 		top = max(top, c.At(i, i))
 	}
 	if m >= plainFrom {
@@ -276,9 +321,11 @@ func semidefiniteFactor(c *mat.SymDense) (b blas64.General, order []int, err err
 // row i goes with row and column order[i] of M. M may be mostly zeros.
 func congruent(b blas64.General, order []int, m blas64.General) blas64.General {
 	n, k := b.Rows, b.Cols
-	mb := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
+	mb := blas64.General{Rows: n, Cols: k, Stride: k, Data: doubles.Get(n * k)}
+	defer doubles.Put(mb.Data)
 	const few = 8 // rows that share a row of B while it is at hand
 	parallel.Ranges(n, few, func(lo, hi int) {
+		clear(mb.Data[lo*k : hi*k])
 		for j := range n {
 			from := blas64.Vector{N: min(j+1, k), Inc: 1, Data: row(b, j)}
 			for i := lo; i < hi; i++ {
@@ -290,10 +337,10 @@ func congruent(b blas64.General, order []int, m blas64.General) blas64.General {
 	})
 	c := blas64.General{Rows: k, Cols: k, Stride: k, Data: make([]float64, k*k)}
 	const size = 128
-	for lo := 0; lo < k; lo += size {
-		hi := min(lo+size, k)
+	parallel.Tasks((k+size-1)/size, func(panel int) {
+		lo, hi := panel*size, min(panel*size+size, k)
 		// The columns from lo on are zero above row lo.
 		dense.Add(dense.Of(slice(c, lo, hi, 0, hi)), 1, dense.Of(slice(b, lo, n, lo, hi)).T(), dense.Of(slice(mb, lo, n, 0, hi)))
-	}
+	})
 	return c
 }

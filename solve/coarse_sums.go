@@ -196,59 +196,104 @@ func weightedGram[M Sparse[M]](ctx context.Context, rows *Rows, a M, w []float64
 	}
 	_, exponent := math.Frexp(bound[0])
 	scale := math.Ldexp(1, min(1000, 62-exponent))
-	// Few parts, whatever n is.
-	const most = 4
-	size := max(blockRows, (n+most-1)/most)
-	parts := make([][]int64, (n+size-1)/size)
+	// Few parts, whatever n is. Neighbours meet the same columns: most parts have few rows.
+	const most = 16
+	size := max(4*blockRows, (n+most-1)/most)
+	parts := make([]triangle, (n+size-1)/size)
 	parallel.Ranges(n, size, func(lo, hi int) {
-		part := make([]int64, m*m)
+		part := make(triangle, m)
 		for i := lo; i < hi; i++ {
 			cols, vals := a.Row(i)
-			addOuter(part, m, cols, vals, w[i]*scale)
+			part.addOuter(cols, vals, w[i]*scale)
 		}
 		parts[lo/size] = part
 	})
-	sum := make([]int64, m*m)
+	sum := triangle{}
 	if len(parts) > 0 {
 		sum = parts[0]
-		parallel.Ranges(len(sum), blockRows, func(lo, hi int) {
-			for _, part := range parts[1:] {
-				for q, v := range part[lo:hi] {
-					sum[lo+q] += v
+		parallel.Ranges(m, 4, func(lo, hi int) {
+			for j := lo; j < hi; j++ {
+				for _, part := range parts[1:] {
+					sum.addRow(j, part[j])
 				}
 			}
 		})
 	}
 	if !newSummation(ctx, rows).alone() {
-		if err := rows.Group.SumIntegers(ctx, sum); err != nil {
+		all := make([]int64, m*m)
+		for j, row := range sum {
+			copy(all[j*m+j:], row)
+		}
+		if err := rows.Group.SumIntegers(ctx, all); err != nil {
 			return blas64.General{}, err
 		}
+		sum = make(triangle, m)
+		for j := range sum {
+			sum[j] = all[j*m+j:][:m-j]
+		}
 	}
-	out := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
+	out := blas64.General{Rows: m, Cols: m, Stride: m, Data: doubles.Get(m * m)}
 	parallel.Ranges(m, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			for j := range m {
-				out.Data[i*m+j] = float64(sum[min(i, j)*m+max(i, j)]) / scale
+			above := out.Data[i*m:][:m]
+			if len(sum) == 0 || sum[i] == nil {
+				clear(above[i:])
+				continue
+			}
+			for j, v := range sum[i] {
+				above[i+j] = float64(v) / scale
+			}
+		}
+	})
+	parallel.Ranges(m, 16, func(lo, hi int) {
+		for j := range hi { // columns lo to hi of the upper triangle become rows
+			for i := max(lo, j+1); i < hi; i++ {
+				out.Data[i*m+j] = out.Data[j*m+i]
 			}
 		}
 	})
 	return out, nil
 }
 
-// addOuter adds the upper triangle of scale·vvᵀ to sum, m numbers a row, for v with the given
-// entries.
-func addOuter(sum []int64, m int, cols []uint32, vals []float64, scale float64) {
+// triangle is the upper triangle of a matrix of integers, by rows from the diagonal on; nil stands for a row of
+// zeros.
+type triangle [][]int64
+
+// row returns row j, to add to.
+func (t triangle) row(j int) []int64 {
+	if t[j] == nil {
+		t[j] = make([]int64, len(t)-j)
+	}
+	return t[j]
+}
+
+// addRow adds to row j.
+func (t triangle) addRow(j int, row []int64) {
+	switch {
+	case row == nil:
+	case t[j] == nil:
+		t[j] = row
+	default:
+		to := t[j]
+		for q, v := range row {
+			to[q] += v
+		}
+	}
+}
+
+// addOuter adds scale·vvᵀ for v with the given entries.
+func (t triangle) addOuter(cols []uint32, vals []float64, scale float64) {
 	for p, j := range cols {
-		row, v := sum[int(j)*m:][:m], scale*vals[p]
+		row, v := t.row(int(j)), scale*vals[p]
 		for q := p; q < len(cols); q++ {
 			l, x := cols[q], int64(float64(v*vals[q])+0.5)
 			switch {
 			case l > j || q == p:
-				row[l] += x
+				row[l-j] += x
 			case l == j: // the column comes twice
-				row[l] += 2 * x
+				row[0] += 2 * x
 			default:
-				sum[int(l)*m+int(j)] += x
+				t.row(int(l))[j-l] += x
 			}
 		}
 	}

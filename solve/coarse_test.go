@@ -7,11 +7,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
@@ -217,7 +219,7 @@ func TestCoarseDeterministic(t *testing.T) {
 		return r
 	}
 	one := run(1)
-	for _, procs := range []int{2, 4, 7} {
+	for _, procs := range []int{2, 4, 7, 16} {
 		r := run(procs)
 		if !mat.Equal(r.apply, one.apply) || !mat.Equal(r.whiten, one.whiten) || !mat.Equal(r.whitenT, one.whitenT) || r.logDet != one.logDet {
 			t.Errorf("other bits on %d processors", procs)
@@ -378,5 +380,102 @@ func BenchmarkCoarse(b *testing.B) {
 				p.Apply(y, x)
 			}
 		})
+	}
+}
+
+// TestWeightedGram: sums by parts are those of the definition, with columns that come twice in a row, in any order and
+// not at all, at any number of threads to the bit.
+func TestWeightedGram(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const n, m = 30_000, 40
+	random := rand.New(rng.New(3, "weighted gram"))
+	rowPtr, cols, vals := make([]int, n+1), []uint32{}, []float64{}
+	for i := range n {
+		for range random.IntN(6) {
+			cols, vals = append(cols, uint32((i/(n/20)+random.IntN(7)*random.IntN(4))%(m-1))), append(vals, random.NormFloat64())
+		}
+		rowPtr[i+1] = len(cols)
+	}
+	a, err := sparse.NewCSR(n, m, rowPtr, cols, vals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, want := variances(n), mat.NewDense(m, m, nil)
+	for i := range n {
+		cols, vals := a.Row(i)
+		for p, j := range cols {
+			for q, l := range cols {
+				want.Set(int(j), int(l), want.At(int(j), int(l))+w[i]*vals[p]*vals[q])
+			}
+		}
+	}
+	var first []float64
+	for _, threads := range []int{1, 2, 5, 16} {
+		runtime.GOMAXPROCS(threads)
+		got, err := weightedGram(t.Context(), nil, a, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = slices.Clone(got.Data)
+		}
+		if !slices.Equal(got.Data, first) {
+			t.Errorf("other bits with %d threads", threads)
+		}
+		for i := range m {
+			for j, v := range got.Data[i*m:][:m] {
+				if math.Abs(v-want.At(i, j)) > 1e-9*want.At(i, i) {
+					t.Fatalf("element (%d, %d) is %v, want %v", i, j, v, want.At(i, j))
+				}
+			}
+		}
+		doubles.Put(got.Data)
+	}
+}
+
+// TestSolveByColumns: triangles with many right-hand sides, on many processors, have the bits of one processor.
+func TestSolveByColumns(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const n, m = 260, 610
+	l := normals(n, n, 1)
+	for i := range n {
+		l.Set(i, i, 20+l.At(i, i))
+	}
+	for _, transposed := range []bool{false, true} {
+		for name, solve := range map[string]func(l, b dense.Matrix){"L": solveLower, "Lᵀ": solveLowerT} {
+			var want *mat.Dense
+			for _, threads := range []int{1, 2, 5, 16} {
+				runtime.GOMAXPROCS(threads)
+				x := normals(n, m, 2)
+				b := dense.View(x)
+				if transposed {
+					x = mat.DenseCopyOf(x.T())
+					b = dense.View(x).T()
+				}
+				solve(dense.View(l), b)
+				if want == nil {
+					want = x
+				}
+				if !mat.Equal(x, want) {
+					t.Errorf("%s, transposed %t: other bits with %d threads", name, transposed, threads)
+				}
+			}
+			var product mat.Dense
+			x, lower := mat.Matrix(want), mat.NewDense(n, n, nil)
+			if transposed {
+				x = want.T()
+			}
+			for i := range n {
+				copy(lower.RawRowView(i)[:i+1], l.RawRowView(i))
+			}
+			if name == "L" {
+				product.Mul(lower, x)
+			} else {
+				product.Mul(lower.T(), x)
+			}
+			if product.Sub(&product, normals(n, m, 2)); mat.Norm(&product, 2) > 1e-9 {
+				t.Errorf("%s, transposed %t: off by %g", name, transposed, mat.Norm(&product, 2))
+			}
+		}
 	}
 }

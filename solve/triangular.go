@@ -14,9 +14,41 @@ import (
 // Recursions that leave nearly all work on triangles to products of large
 // blocks, which run on all processors. Only lower triangles are read.
 
-// strip is how many right-hand sides of a small triangle one processor takes at
-// a time.
-const strip = 192
+// Right-hand sides of a small triangle that one processor takes at a time.
+const (
+	stripMost  = 192
+	stripLeast = 48
+)
+
+// solveStrips calls do for strips of m right-hand sides of a triangle of n rows, which are so
+// wide that all processors have some.
+func solveStrips(n, m int, do func(lo, hi int)) {
+	const worthwhile = 1 << 18 // multiplications that are worth a second goroutine
+	if n*n/2*m < worthwhile {
+		do(0, m)
+		return
+	}
+	size, enough := stripMost, 2*parallel.Workers(m)
+	for size > stripLeast && m < enough*size {
+		size /= 2
+	}
+	parallel.Ranges(m, size, do)
+}
+
+// byColumns cuts b into as many strips of columns as there are processors, calls do for all of them at the same
+// time, and reports true, if that is worthwhile for a triangle of n rows. Every processor then works through the
+// whole triangle by itself.
+func byColumns(n int, b dense.Matrix, do func(strip dense.Matrix)) bool {
+	const worthwhile = 1 << 24 // multiplications; fewer take less time than starting goroutines
+	most := parallel.Workers(b.Cols / stripLeast)
+	if most == 1 || n <= dense.MaxTriangle || n*n/2*b.Cols < worthwhile {
+		return false
+	}
+	const step = 12
+	size := ((b.Cols+most-1)/most + step - 1) / step * step
+	parallel.Tasks((b.Cols+size-1)/size, func(k int) { do(b.Block(0, b.Rows, k*size, min(b.Cols, (k+1)*size))) })
+	return true
+}
 
 // half is where a matrix of size n > leaf is cut: at a multiple of leaf.
 func half(n int) int { return (n/leaf + 1) / 2 * leaf }
@@ -29,30 +61,42 @@ func quarters(l dense.Matrix) (l11, l21, l22 dense.Matrix) {
 
 // solveLower replaces b by L⁻¹·b. For b·L⁻ᵀ give it bᵀ.
 func solveLower(l, b dense.Matrix) {
+	if !byColumns(l.Rows, b, func(strip dense.Matrix) { solveLowerStrip(l, strip) }) {
+		solveLowerStrip(l, b)
+	}
+}
+
+func solveLowerStrip(l, b dense.Matrix) {
 	n, m := l.Rows, b.Cols
 	if n <= dense.MaxTriangle {
-		parallel.Ranges(m, strip, func(lo, hi int) { dense.Solve(l, b.Block(0, n, lo, hi)) })
+		solveStrips(n, m, func(lo, hi int) { dense.Solve(l, b.Block(0, n, lo, hi)) })
 		return
 	}
 	l11, l21, l22 := quarters(l)
 	b1, b2 := b.Block(0, l11.Rows, 0, m), b.Block(l11.Rows, n, 0, m)
-	solveLower(l11, b1)
+	solveLowerStrip(l11, b1)
 	dense.Add(b2, -1, l21, b1)
-	solveLower(l22, b2)
+	solveLowerStrip(l22, b2)
 }
 
 // solveLowerT replaces b by L⁻ᵀ·b. For b·L⁻¹ give it bᵀ.
 func solveLowerT(l, b dense.Matrix) {
+	if !byColumns(l.Rows, b, func(strip dense.Matrix) { solveLowerStripT(l, strip) }) {
+		solveLowerStripT(l, b)
+	}
+}
+
+func solveLowerStripT(l, b dense.Matrix) {
 	n, m := l.Rows, b.Cols
 	if n <= dense.MaxTriangle {
-		parallel.Ranges(m, strip, func(lo, hi int) { dense.SolveT(l, b.Block(0, n, lo, hi)) })
+		solveStrips(n, m, func(lo, hi int) { dense.SolveT(l, b.Block(0, n, lo, hi)) })
 		return
 	}
 	l11, l21, l22 := quarters(l)
 	b1, b2 := b.Block(0, l11.Rows, 0, m), b.Block(l11.Rows, n, 0, m)
-	solveLowerT(l22, b2)
+	solveLowerStripT(l22, b2)
 	dense.Add(b1, -1, l21.T(), b2)
-	solveLowerT(l11, b1)
+	solveLowerStripT(l11, b1)
 }
 
 // factor replaces the lower triangle of a by its Cholesky factor. It returns
@@ -112,11 +156,13 @@ func square(u blas64.Symmetric) {
 		hi := min(u.N, lo+panel)
 		taken := blas64.General{Rows: hi, Cols: hi - lo, Stride: hi - lo, Data: buf[:hi*(hi-lo)]}
 		clear(taken.Data)
-		for i := range hi {
-			from := u.Data[i*u.Stride:][max(i, lo):hi]
-			copy(row(taken, i)[max(i, lo)-lo:], from)
-			clear(from)
-		}
+		parallel.Ranges(hi, 256, func(first, last int) {
+			for i := first; i < last; i++ {
+				from := u.Data[i*u.Stride:][max(i, lo):hi]
+				copy(row(taken, i)[max(i, lo)-lo:], from)
+				clear(from)
+			}
+		})
 		p := dense.Of(taken)
 		dense.AddLower(sum.Block(0, hi, 0, hi).T(), 1, p, p.T())
 	}
@@ -141,8 +187,13 @@ func lower(a blas64.General) blas64.Triangular {
 // lowerOf returns the lower triangle of h, with zeros above the diagonal.
 func lowerOf(h *mat.SymDense) blas64.General {
 	n := h.SymmetricDim()
-	l := blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: make([]float64, n*n)}
+	l := blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: doubles.Get(n * n)}
 	copyLower(dense.Of(l), dense.OfSymmetric(h.RawSymmetric()).T())
+	parallel.Ranges(n, 64, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			clear(row(l, i)[i+1:])
+		}
+	})
 	return l
 }
 
@@ -167,11 +218,14 @@ func negate(a dense.Matrix) {
 	if a.ColStep != 1 {
 		a = a.T()
 	}
-	for i := range a.Rows {
-		for j, v := range a.Data[i*a.RowStep:][:a.Cols] {
-			a.Data[i*a.RowStep+j] = -v
+	parallel.Ranges(a.Rows, max(1, 1<<15/max(1, a.Cols)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := a.Data[i*a.RowStep:][:a.Cols]
+			for j, v := range row {
+				row[j] = -v
+			}
 		}
-	}
+	})
 }
 
 // dot is xᵀy over the length of x.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 )
 
 // ErrFormat is wrapped by every error of NewCSR; the message says which rule was
@@ -127,7 +128,7 @@ func (p *Pattern) Picked(a *CSR, from []uint32) *CSR {
 	if len(from) != len(p.colIdx) {
 		panic(fmt.Sprintf("sparse: %d values for %d entries", len(from), len(p.colIdx)))
 	}
-	val := make([]float64, len(from))
+	val := scratch.Make[float64](len(from))
 	parallel.Ranges(len(from), blockWork, func(lo, hi int) {
 		for q, at := range from[lo:hi] {
 			val[lo+q] = a.val[at]
@@ -184,7 +185,7 @@ func (a *CSR) At(i, j int) float64 {
 
 // Scaled returns c·a. It shares the pattern of a.
 func (a *CSR) Scaled(c float64) *CSR {
-	val := make([]float64, len(a.val))
+	val := scratch.Make[float64](len(a.val))
 	parallel.Ranges(len(val), blockWork, func(lo, hi int) {
 		for p, v := range a.val[lo:hi] {
 			val[lo+p] = c * v
@@ -195,7 +196,7 @@ func (a *CSR) Scaled(c float64) *CSR {
 
 // ColumnsScaled returns a·diag(by). It shares the pattern of a.
 func (a *CSR) ColumnsScaled(by []float64) *CSR {
-	val := make([]float64, len(a.val))
+	val := scratch.Make[float64](len(a.val))
 	parallel.Ranges(len(val), blockWork, func(lo, hi int) {
 		for p, j := range a.colIdx[lo:hi] {
 			val[lo+p] = a.val[lo+p] * by[j]
@@ -210,46 +211,4 @@ func (a *CSR) ColumnsScaled(by []float64) *CSR {
 func (a *CSR) T() *CSR {
 	a.transposeOnce.Do(func() { a.transpose = a.transposed() })
 	return a.transpose
-}
-
-// transposed sorts the entries by column, keeping the order of the rows. Each
-// block of rows counts its entries per column, and then writes those of a
-// column behind the entries of the blocks before it: the result does not depend
-// on the number of blocks.
-func (a *CSR) transposed() *CSR {
-	// A counter per column and block must stay small beside the entries.
-	n := parallel.Workers(len(a.val) / max(1, a.cols))
-	next := make([][]int, n)
-	parallel.Ranges(n, 1, func(b, _ int) {
-		count := make([]int, a.cols)
-		for _, j := range a.colIdx[a.rowPtr[a.cut(b, n)]:a.rowPtr[a.cut(b+1, n)]] {
-			count[j]++
-		}
-		next[b] = count
-	})
-
-	rowPtr := make([]int, a.cols+1)
-	sum := 0
-	for j := range a.cols {
-		rowPtr[j] = sum
-		for _, count := range next {
-			count[j], sum = sum, sum+count[j]
-		}
-	}
-	rowPtr[a.cols] = sum
-
-	colIdx := make([]uint32, len(a.colIdx))
-	val := make([]float64, len(a.val))
-	parallel.Ranges(n, 1, func(b, _ int) {
-		next, end := next[b], a.cut(b+1, n)
-		for i := a.cut(b, n); i < end; i++ {
-			cols, vals := a.Row(i)
-			for p, j := range cols {
-				q := next[j]
-				next[j]++
-				colIdx[q], val[q] = uint32(i), vals[p]
-			}
-		}
-	})
-	return &CSR{rows: a.cols, cols: a.rows, rowPtr: rowPtr, colIdx: colIdx, val: val}
 }

@@ -75,7 +75,9 @@ func TestTranspose(t *testing.T) {
 		row, col uint32
 		val      float64
 	}
-	for name, a := range matrices(t) {
+	all := matrices(t)
+	all["banded"] = bandedCSR(t, 90_000, 40_000)
+	for name, a := range all {
 		var want []entry
 		for i := range a.rows {
 			cols, vals := a.Row(i)
@@ -85,8 +87,9 @@ func TestTranspose(t *testing.T) {
 		}
 		slices.SortStableFunc(want, func(x, y entry) int { return cmp.Compare(x.row, y.row) })
 
-		for _, threads := range []int{1, 2, 5} {
+		for _, threads := range []int{1, 2, 5, 16} {
 			runtime.GOMAXPROCS(threads)
+			checkPlaces(t, a)
 			at := a.transposed()
 			if _, err := NewCSR(a.cols, a.rows, at.rowPtr, at.colIdx, at.val); err != nil {
 				t.Fatalf("%s, %d threads: %v", name, threads, err)
@@ -106,6 +109,41 @@ func TestTranspose(t *testing.T) {
 			t.Errorf("%s: the transpose is made twice", name)
 		}
 	}
+}
+
+// checkPlaces compares the transpose of the pattern with that of the matrix, and its places with its values.
+func checkPlaces(t *testing.T, a *CSR) {
+	t.Helper()
+	shape, err := NewPattern(a.rows, a.cols, a.rowPtr, a.colIdx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, from, to := shape.Transposed()
+	for q, r := range from {
+		if to[r] != uint32(q) {
+			t.Fatalf("entry %d comes from %d, which goes to %d", q, r, to[r])
+		}
+	}
+	at, want := p.Picked(a, from), a.transposed()
+	if at.rows != want.rows || at.cols != want.cols || !slices.Equal(at.rowPtr, want.rowPtr) || !slices.Equal(at.colIdx, want.colIdx) || !slices.Equal(at.val, want.val) {
+		t.Error("the transpose of the pattern is not that of the matrix")
+	}
+}
+
+// bandedCSR has up to 8 entries in a row, near the diagonal; blocks of its rows have few columns in common.
+func bandedCSR(t testing.TB, rows, cols int) *CSR {
+	rowPtr, col, val := make([]int, rows+1), []uint32{}, []float64{}
+	for i := range rows {
+		for k := range i * 7 % 9 {
+			col, val = append(col, uint32((i*cols/rows+k*k)%cols)), append(val, float64(i*k))
+		}
+		rowPtr[i+1] = len(col)
+	}
+	a, err := NewCSR(rows, cols, rowPtr, col, val)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // matrices returns one matrix per shape that a kernel might trip over.

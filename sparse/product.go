@@ -89,11 +89,15 @@ func (a *CSR) work() int { return a.rowPtr[a.rows] - a.rowPtr[0] + a.rows }
 
 // cut returns the first row of block b when the rows are cut into n blocks of
 // about the same work.
-func (a *CSR) cut(b, n int) int {
+func (a *CSR) cut(b, n int) int { return cutRows(a.rowPtr, b, n) }
+
+// cutRows is cut for the row pointers of a matrix.
+func cutRows(rowPtr []int, b, n int) int {
 	// Quotient and remainder separately, so that nothing overflows.
-	work := a.work()
+	rows := len(rowPtr) - 1
+	work := rowPtr[rows] - rowPtr[0] + rows
 	before := work/n*b + work%n*b/n
-	return sort.Search(a.rows, func(i int) bool { return a.rowPtr[i]-a.rowPtr[0]+i >= before })
+	return sort.Search(rows, func(i int) bool { return rowPtr[i]-rowPtr[0]+i >= before })
 }
 
 // overlap reports whether two matrices share an element. Views with different

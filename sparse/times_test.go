@@ -1,6 +1,8 @@
 package sparse
 
 import (
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -47,4 +49,36 @@ func dense(a *CSR) *mat.Dense {
 		}
 	}
 	return d
+}
+
+// TestTimesMany: a product of several factors has the bits of products of two, one after another.
+func TestTimesMany(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	a := bandedCSR(t, 5000, 900)
+	b := randomCSR(t, 900, 1200, func(i int) int { return i % 6 })
+	c := bandedCSR(t, 1200, 300)
+	d := randomCSR(t, 300, 12, func(i int) int { return i % 9 })
+	want := a
+	for _, m := range []*CSR{b, c, d} {
+		var err error
+		if want, err = want.Times(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, threads := range []int{1, 2, 5} {
+		runtime.GOMAXPROCS(threads)
+		got, err := a.Times(b, c, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.rows != want.rows || got.cols != want.cols || !slices.Equal(got.rowPtr, want.rowPtr) || !slices.Equal(got.colIdx, want.colIdx) || !slices.Equal(got.val, want.val) {
+			t.Errorf("another product with %d threads", threads)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for sizes that do not fit")
+		}
+	}()
+	_, _ = a.Times(b, d)
 }

@@ -90,7 +90,8 @@ func addRows(want part, c Matrix, alpha float64, a, b Matrix) {
 // share returns the size of blocks of c that keep all processors busy.
 func share(c Matrix) (rows, cols int) {
 	rows, cols = blockRows, blockCols
-	for cuts(c.Rows, rows)*cuts(c.Cols, cols) < 4*runtime.GOMAXPROCS(0) && rows > 48 {
+	enough := 4 * runtime.GOMAXPROCS(0)
+	for cuts(c.Rows, rows)*cuts(c.Cols, cols) < enough && rows > 48 {
 		rows, cols = rows/2, cols/2
 	}
 	return rows, cols

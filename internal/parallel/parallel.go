@@ -10,17 +10,17 @@ import (
 	"sync/atomic"
 )
 
-// Workers returns how many goroutines Blocks uses for n blocks.
+// Workers returns how many goroutines Blocks uses for n blocks at most.
 func Workers(n int) int { return max(1, min(n, runtime.GOMAXPROCS(0))) }
 
 // Blocks calls do(worker, block) once for every block in [0, n), on Workers(n)
-// goroutines; worker indexes per-goroutine scratch. Blocks start in increasing
+// goroutines or, within Tasks, on fewer; worker indexes per-goroutine scratch. Blocks start in increasing
 // order. It stops early on the first error or when ctx ends, and returns that
 // error or ctx.Err(). Where all blocks are done it returns nil, whatever became
 // of ctx meanwhile. If a block panics, Blocks panics with a *Panic when no other
 // block is under way, so that the caller can recover.
 func Blocks(ctx context.Context, n int, do func(worker, block int) error) error {
-	workers := Workers(n)
+	workers := min(Workers(n), spare())
 	if workers == 1 {
 		for b := range n {
 			if err := ctx.Err(); err != nil {
@@ -35,20 +35,35 @@ func Blocks(ctx context.Context, n int, do func(worker, block int) error) error 
 	var next atomic.Int64
 	var failed atomic.Pointer[error] // the first
 	var broken atomic.Pointer[Panic] // the first
+	// one does a block, and reports whether there may be another.
+	one := func(w int) bool {
+		if ctx.Err() != nil || failed.Load() != nil || broken.Load() != nil {
+			return false
+		}
+		b := int(next.Add(1)) - 1
+		if b >= n {
+			return false
+		}
+		if err := do(w, b); err != nil {
+			failed.CompareAndSwap(nil, &err)
+			return false
+		}
+		return true
+	}
 	work := func(w int) {
 		defer catch(&broken)
-		for ctx.Err() == nil && failed.Load() == nil && broken.Load() == nil {
-			b := int(next.Add(1)) - 1
-			if b >= n {
-				return
-			}
-			if err := do(w, b); err != nil {
-				failed.CompareAndSwap(nil, &err)
-				return
-			}
+		for one(w) {
 		}
 	}
-	if !together(workers, work) {
+	switch {
+	case together(workers, work):
+	case tasks.Load() > 0:
+		func() {
+			defer catch(&broken)
+			for one(0) && !together(workers, work) {
+			}
+		}()
+	default:
 		var wg sync.WaitGroup
 		for w := range workers {
 			wg.Go(func() { work(w) })

@@ -60,23 +60,31 @@ func together(workers int, work func(worker int)) bool {
 	return true
 }
 
-// join works for a call.
-func (c *call) join(w int) {
-	if c == nil || w >= c.workers {
-		return
+// join works for a call, and reports whether the goroutine may be wanted for the next: while
+// tasks run, those that the call has no place for would take the processors of the tasks.
+func (c *call) join(w int) bool {
+	if c == nil {
+		return true
+	}
+	if w >= c.workers {
+		return tasks.Load() == 0
 	}
 	c.working.RLock()
 	defer c.working.RUnlock()
 	c.work(w)
+	return true
 }
 
 // stay is the goroutine of a worker: it joins one call after another, until there is none
 // for some time.
 func stay(w int, c *call) {
 	for {
-		c.join(w)
-		next, ok := await(c)
-		if !ok {
+		wanted := c.join(w)
+		var next *call
+		if wanted {
+			next, wanted = await(c)
+		}
+		if !wanted {
 			// A call that came just now has seen that this goroutine is alive, or starts
 			// another.
 			ready.alive[w].Store(false)

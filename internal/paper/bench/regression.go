@@ -16,6 +16,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/meter"
+	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
@@ -224,7 +225,16 @@ func digest(ctx context.Context, g *ranks.Group, nodes []int, mean []float64, dr
 
 // prepare makes the kernel.
 func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regression) error {
-	f, bytes, err := r.sample(ctx, ring, r.Hops)
+	var f *walk.Features
+	var bytes float64
+	var err error
+	var levels []graph.Level
+	tasks := []func(){func() { f, bytes, err = r.sample(ctx, ring, r.Hops) }}
+	if r.Many && !r.Dense {
+		// As in grfgp.Fit. Much of it is for one processor: the others sample meanwhile.
+		tasks = append(tasks, func() { levels = ring.Coarsen(max(16, min(150, r.Nodes/8))) })
+	}
+	parallel.Tasks(len(tasks), func(k int) { tasks[k]() })
 	if err != nil {
 		return err
 	}
@@ -254,7 +264,7 @@ func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regressio
 		r.kernel, out.Stored = dense, 8*float64(r.Nodes)*float64(r.Nodes)
 	case r.Many:
 		var scales []kernel.Scale
-		for _, l := range ring.Coarsen(max(16, min(150, r.Nodes/8))) { // as in grfgp.Fit
+		for _, l := range levels {
 			f, bytes, err := r.sample(ctx, l.Graph, ringHops)
 			if err != nil {
 				return err
