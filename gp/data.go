@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/scratch"
 )
 
 // ErrData is wrapped by every error about measurements that cannot be modelled.
@@ -251,7 +250,7 @@ func noises(d Data, noise float64) []float64 {
 	if d.NoiseVar != nil {
 		return d.NoiseVar
 	}
-	all := scratch.Make[float64](d.Len())
+	all := make([]float64, d.Len())
 	parallel.Ranges(len(all), 1<<14, func(lo, hi int) {
 		if d.Count == nil {
 			for k := lo; k < hi; k++ {

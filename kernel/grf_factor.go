@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/scratch"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -67,7 +66,7 @@ func (k *sampledRows) newPattern(rows []int) *pattern {
 	for a := range rows {
 		p.ptr[a+1] += p.ptr[a]
 	}
-	p.col = scratch.Make[uint32](p.ptr[len(rows)])
+	p.col = make([]uint32, p.ptr[len(rows)])
 	if last, others, ok := k.patterns.Near(rows); ok && k.grownPattern(p, last, others) {
 		return p
 	}
@@ -213,7 +212,7 @@ func (c *grfCovariance) newFactor(rows []int) *factor {
 	if p.err != nil {
 		return newFactor(c, p, nil, p.err)
 	}
-	val := scratch.Make[float64](len(p.col))
+	val := make([]float64, len(p.col))
 	c.values(val, p)
 	phi, err := p.with(val)
 	return newFactor(c, p, phi, err)

@@ -10,7 +10,6 @@ import (
 
 	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
-	"grfgp/internal/scratch"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -47,7 +46,7 @@ func (k *GRF) newRows(rows []int, constant float64) *grfRows {
 	}
 	n := len(p.col)
 	r := &grfRows{kernel: k, pattern: p, constant: constantCross{rows: len(rows), cols: len(rows), variance: constant},
-		val: scratch.Make[float32](n), valT: scratch.Make[float32](n), diag: make([]float64, len(rows))}
+		val: make([]float32, n), valT: make([]float32, n), diag: make([]float64, len(rows))}
 	var err, errT error
 	r.phi, err = p.shape.Single(r.val)
 	r.phiT, errT = p.transposed.Single(r.valT)

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/scratch"
 	"grfgp/sparse"
 )
 
@@ -162,7 +161,7 @@ func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 	if len(columns) == width && len(rows) == n && increasing(rows) {
 		return q, columns
 	}
-	col, val := scratch.Make[uint32](ptr[len(rows)]), scratch.Make[float64](ptr[len(rows)])
+	col, val := make([]uint32, ptr[len(rows)]), make([]float64, ptr[len(rows)])
 	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			cols, vals := q.Row(rows[a])

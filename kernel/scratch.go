@@ -7,8 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/scratch"
 )
 
 // symmetric keeps the memory of large symmetric matrices for the next evaluation.
@@ -47,7 +45,7 @@ func (b *blocks) get(r, c int) *mat.Dense {
 	m := b.take(r * c)
 	if m == nil {
 		m = new(mat.Dense)
-		m.SetRawMatrix(blas64.General{Data: scratch.Make[float64](r * c)})
+		m.SetRawMatrix(blas64.General{Data: make([]float64, r*c)})
 	}
 	m.SetRawMatrix(blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: m.RawMatrix().Data[:r*c]})
 	return m

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/scratch"
 )
 
 // ErrFormat is wrapped by every error of NewCSR; the message says which rule was
@@ -128,7 +127,7 @@ func (p *Pattern) Picked(a *CSR, from []uint32) *CSR {
 	if len(from) != len(p.colIdx) {
 		panic(fmt.Sprintf("sparse: %d values for %d entries", len(from), len(p.colIdx)))
 	}
-	val := scratch.Make[float64](len(from))
+	val := make([]float64, len(from))
 	parallel.Ranges(len(from), blockWork, func(lo, hi int) {
 		for q, at := range from[lo:hi] {
 			val[lo+q] = a.val[at]
@@ -185,7 +184,7 @@ func (a *CSR) At(i, j int) float64 {
 
 // Scaled returns c·a. It shares the pattern of a.
 func (a *CSR) Scaled(c float64) *CSR {
-	val := scratch.Make[float64](len(a.val))
+	val := make([]float64, len(a.val))
 	parallel.Ranges(len(val), blockWork, func(lo, hi int) {
 		for p, v := range a.val[lo:hi] {
 			val[lo+p] = c * v
@@ -196,7 +195,7 @@ func (a *CSR) Scaled(c float64) *CSR {
 
 // ColumnsScaled returns a·diag(by). It shares the pattern of a.
 func (a *CSR) ColumnsScaled(by []float64) *CSR {
-	val := scratch.Make[float64](len(a.val))
+	val := make([]float64, len(a.val))
 	parallel.Ranges(len(val), blockWork, func(lo, hi int) {
 		for p, j := range a.colIdx[lo:hi] {
 			val[lo+p] = a.val[lo+p] * by[j]

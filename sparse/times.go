@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/scratch"
 )
 
 // Times returns a·b, row by row (Gustavson). Columns of the result increase; an
@@ -52,7 +51,7 @@ func (a *CSR) Times(b *CSR, more ...*CSR) (*CSR, error) {
 	for i := range a.rows {
 		rowPtr[i+1] += rowPtr[i]
 	}
-	col, val := scratch.Make[uint32](rowPtr[a.rows]), scratch.Make[float64](rowPtr[a.rows])
+	col, val := make([]uint32, rowPtr[a.rows]), make([]float64, rowPtr[a.rows])
 	parallel.Ranges(blocks, 1, func(block, _ int) {
 		at := rowPtr[block*size]
 		copy(col[at:], parts[block].col)

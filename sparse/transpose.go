@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/scratch"
 )
 
 // byColumn says where entries go if they are sorted by column, keeping the order of the rows: each block of rows
@@ -114,7 +113,7 @@ func (c *byColumn) each(do func(b *columnBlock)) {
 // transposed sorts the entries by column, keeping the order of the rows.
 func (a *CSR) transposed() *CSR {
 	places := newByColumn(a.cols, a.rowPtr, a.colIdx)
-	colIdx, val := scratch.Make[uint32](len(a.colIdx)), scratch.Make[float64](len(a.val))
+	colIdx, val := make([]uint32, len(a.colIdx)), make([]float64, len(a.val))
 	places.each(func(b *columnBlock) {
 		for i := b.lo; i < b.hi; i++ {
 			cols, vals := a.Row(i)
@@ -136,8 +135,8 @@ func (p *Pattern) Transposed() (t *Pattern, from, to []uint32) {
 		return nil, nil, nil
 	}
 	places := newByColumn(p.cols, p.rowPtr, p.colIdx)
-	colIdx := scratch.Make[uint32](len(p.colIdx))
-	from, to = scratch.Make[uint32](len(colIdx)), scratch.Make[uint32](len(colIdx))
+	colIdx := make([]uint32, len(p.colIdx))
+	from, to = make([]uint32, len(colIdx)), make([]uint32, len(colIdx))
 	places.each(func(b *columnBlock) {
 		for i := b.lo; i < b.hi; i++ {
 			for r := p.rowPtr[i]; r < p.rowPtr[i+1]; r++ {

@@ -7,9 +7,7 @@ package scratch
 import (
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
-	"unsafe"
 )
 
 // Number is what blocks hold.
@@ -34,24 +32,7 @@ func (p *Pool[F]) Get(n int) []F {
 	if x := p.take(n); x != nil {
 		return x
 	}
-	return Make[F](n)
-}
-
-// Make returns n numbers, whatever they are. It is for large blocks that are written before they are read: make
-// clears memory that was used before on one processor, which takes as long as a pass over it, and longer if the
-// system has to provide its pages again.
-func Make[F Number | ~uint32](n int) []F {
-	const large = 1 << 20 // bytes
-	var one F
-	size := n * int(unsafe.Sizeof(one))
-	if size < large {
-		return make([]F, n)
-	}
-	// The memory of a builder is the only one that is not cleared. Nobody else knows the string.
-	var b strings.Builder
-	b.Grow(size)
-	b.WriteByte(0)
-	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.StringData(b.String()))), n)
+	return make([]F, n)
 }
 
 // take returns a block of at least n numbers, and not of many more; nil if there is none.

@@ -43,30 +43,3 @@ func TestPool(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
-
-// TestMake: blocks have the length that was asked for, all of it can be written, survives garbage collections, and no
-// two blocks share any of it.
-func TestMake(t *testing.T) {
-	sizes := []int{0, 1, 1000, 1<<17 - 1, 1 << 17, 300_001, 1 << 20}
-	for round := range 3 {
-		all := make([][]float64, len(sizes))
-		words := make([][]uint32, len(sizes))
-		for k, n := range sizes {
-			all[k], words[k] = Make[float64](n), Make[uint32](n)
-			if len(all[k]) != n || len(words[k]) != n {
-				t.Fatalf("%d and %d numbers, want %d", len(all[k]), len(words[k]), n)
-			}
-			for i := range n {
-				all[k][i], words[k][i] = float64(k*n+i+round), uint32(k+i+round)
-			}
-		}
-		runtime.GC()
-		for k, n := range sizes {
-			for i := range n {
-				if all[k][i] != float64(k*n+i+round) || words[k][i] != uint32(k+i+round) {
-					t.Fatalf("place %d of %d has changed", i, n)
-				}
-			}
-		}
-	}
-}
