@@ -15,6 +15,7 @@ import (
 type kept struct {
 	mu     sync.Mutex // guards
 	rows   *keptRows
+	tail   *keptRows // of measurements that were added to those of rows
 	values *keptValues
 }
 
@@ -86,7 +87,7 @@ func (c *Card) rowsOf(k kernel.Kernel, nodes []int, constant float64) (*keptRows
 	}
 	from := c.keeps()
 	from.mu.Lock()
-	if r := from.rows; r != nil && r.of == k && r.constant == constant && slices.Equal(r.nodes, nodes) {
+	if r := from.rows; r != nil && r.is(k, nodes, constant) {
 		from.rows = nil
 		from.mu.Unlock()
 		return r, nil
@@ -123,18 +124,41 @@ func (c *Card) partsOf(k kernel.Kernel, nodes []int, constant float64) ([]*keptR
 		}
 		return []*keptRows{r}, nil
 	}
-	tail, err := c.rowsOf(k, nodes[len(base.nodes):], constant)
-	if tail == nil {
-		c.keepRows(base)
-		return nil, err
+	from.mu.Lock()
+	tail := from.tail
+	from.tail = nil
+	from.mu.Unlock()
+	if added := nodes[len(base.nodes):]; tail == nil || !tail.is(k, added, constant) {
+		if tail != nil {
+			tail.free()
+		}
+		var err error
+		if tail, err = c.rowsOf(k, added, constant); tail == nil {
+			c.keepRows(base)
+			return nil, err
+		}
 	}
 	return []*keptRows{base, tail}, nil
 }
 
-// keepParts keeps the first of what partsOf has returned.
+// is reports whether the rows are those of a kernel at nodes.
+func (r *keptRows) is(k kernel.Kernel, nodes []int, constant float64) bool {
+	return r.of == k && r.constant == constant && slices.Equal(r.nodes, nodes)
+}
+
+// keepParts keeps what partsOf has returned.
 func (c *Card) keepParts(parts []*keptRows) {
 	c.keepRows(parts[0])
-	freeParts(parts[1:])
+	if len(parts) == 1 {
+		return
+	}
+	to := c.keeps()
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	if to.tail != nil {
+		to.tail.free()
+	}
+	to.tail = parts[1]
 }
 
 func freeParts(parts []*keptRows) {
@@ -205,13 +229,15 @@ func (c *Card) forget() bool {
 	from.mu.Lock()
 	defer from.mu.Unlock()
 	some := from.rows != nil || from.values != nil
-	if from.rows != nil {
-		from.rows.free()
+	for _, r := range []*keptRows{from.rows, from.tail} {
+		if r != nil {
+			r.free()
+		}
 	}
 	if from.values != nil {
 		from.values.Free()
 	}
-	from.rows, from.values = nil, nil
+	from.rows, from.tail, from.values = nil, nil, nil
 	c.Device.Trim()
 	return some
 }

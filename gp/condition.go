@@ -174,7 +174,7 @@ func (p *Posterior) Factored() bool { return p.chol != nil }
 // hyperparameters and units: the posterior of Model.Condition for all data, to
 // rounding, for O(T²) per measurement with the exact solver. The new measurements
 // have noise variances if and only if the earlier ones have. Conditioning at once
-// or in parts gives the same bits. p is not changed; the two share memory. For values
+// or in parts gives the same bits on the processor. p is not changed; the two share memory. For values
 // that are not Gaussian the mode is searched again with all data, which costs as much
 // as Model.Condition.
 func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
@@ -258,9 +258,15 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 // grow appends rows to the factor of p.
 func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
 	c, before, n := p.chol.Copy(), p.data.Len(), q.data.Len()
-	cross := mat.NewDense(n, n-before, nil) // K[x, new x]
-	if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil {
+	cross, err := q.crossOnCard(ctx, n-before)
+	if err != nil {
 		return err
+	}
+	if cross == nil {
+		cross = mat.NewDense(n, n-before, nil) // K[x, new x]
+		if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil {
+			return err
+		}
 	}
 	column := make([]float64, n)
 	for k := before; k < n; k++ {

@@ -73,11 +73,36 @@ func (s *cardSystem) settle(w *kernel.DeviceWeights, u *mat.Dense) {
 	data := u.RawMatrix().Data
 	for _, r := range s.parts {
 		n := len(r.nodes) * columns
-		part := s.device.Upload(columns, data[:n])
-		r.Settle(w, part)
-		part.Free()
+		if slices.ContainsFunc(data[:n], func(v float64) bool { return v != 0 }) {
+			part := s.device.Upload(columns, data[:n])
+			r.Settle(w, part)
+			part.Free()
+		}
 		data = data[n:]
 	}
+}
+
+// crossOnCard returns K[x, new x], where the new measurements are the last ones; nil where the processor has to
+// compute it.
+func (p *Posterior) crossOnCard(ctx context.Context, added int) (cross *mat.Dense, err error) {
+	n := p.data.Len()
+	if added > gpu.MaxColumns {
+		return nil, nil
+	}
+	done, err := p.onCard(ctx, "conditioned", func(s *cardSystem) error {
+		w, u := s.rows.Zero(added), mat.NewDense(n, added, nil)
+		for t := range added {
+			u.Set(n-added+t, t, 1)
+		}
+		s.settle(w, u)
+		cross = s.here(w, added)
+		w.Free()
+		return nil
+	})
+	if !done {
+		cross = nil
+	}
+	return cross, err
 }
 
 // system returns the system; its preconditioner is made when first used.
@@ -142,7 +167,7 @@ func (p *Posterior) onCard(ctx context.Context, what string, do func(s *cardSyst
 }
 
 // onlyDraws reports that the processor solves the system, so that the card has functions alone.
-func (p *Posterior) onlyDraws() bool { return p.factored() != nil || p.measured != nil }
+func (p *Posterior) onlyDraws() bool { return p.model.solver != Iterative || p.measured != nil }
 
 // partsOn returns the kernel at the measurements on a card; nil if it cannot be computed there.
 func (p *Posterior) partsOn(card *Card) ([]*keptRows, error) {

@@ -26,16 +26,16 @@ struct factors {
 // Rows of more entries than this have a group of threads each (product_long).
 #define LONG 512
 
-// load reads W numbers of a row of vectors, W of 1, 2 or 4.
+// load reads W numbers of a row of vectors, W of 1 or 2.
 template <int W>
 __device__ void load(double *y, const double *row) {
-	if (W == 1) y[0] = row[0];
-#pragma unroll
-	for (int w = 0; w + 1 < W; w += 2) {
-		double2 two = *(const double2 *)(row + w);
-		y[w] = two.x;
-		y[w + 1] = two.y;
+	if (W == 1) {
+		y[0] = row[0];
+		return;
 	}
+	double2 two = *(const double2 *)row;
+	y[0] = two.x;
+	y[W - 1] = two.y;
 }
 
 // product: a thread has W columns of a row, and takes four entries at a time, whose loads do not
@@ -75,24 +75,20 @@ __device__ void product(double *dst, const u32 *ptr, const u32 *col, const V *va
 	for (int w = 0; w < W; w++) to[w] = add ? to[w] + scale * s[w] : scale * s[w];
 }
 
-template <typename V>
-__device__ void product_by(double *dst, const u32 *ptr, const u32 *col, const V *val, const double *x, int n, int k, int width, double scale, int add) {
-	if (width == 4)
-		product<V, 4>(dst, ptr, col, val, x, n, k, scale, add);
-	else if (width == 2)
-		product<V, 2>(dst, ptr, col, val, x, n, k, scale, add);
+// product sets dst = scale·A·x, or adds it, for the rows of A that are not long. Threads take two
+// columns each if k is even.
+extern "C" __global__ void product64(double *dst, const u32 *ptr, const u32 *col, const double *val, const double *x, int n, int k, double scale, int add) {
+	if (k % 2 == 0)
+		product<double, 2>(dst, ptr, col, val, x, n, k, scale, add);
 	else
-		product<V, 1>(dst, ptr, col, val, x, n, k, scale, add);
+		product<double, 1>(dst, ptr, col, val, x, n, k, scale, add);
 }
 
-// product sets dst = scale·A·x, or adds it, for the rows of A that are not long. A thread takes
-// width columns, which divides k.
-extern "C" __global__ void product64(double *dst, const u32 *ptr, const u32 *col, const double *val, const double *x, int n, int k, int width, double scale, int add) {
-	product_by<double>(dst, ptr, col, val, x, n, k, width, scale, add);
-}
-
-extern "C" __global__ void product32(double *dst, const u32 *ptr, const u32 *col, const float *val, const double *x, int n, int k, int width, double scale, int add) {
-	product_by<float>(dst, ptr, col, val, x, n, k, width, scale, add);
+extern "C" __global__ void product32(double *dst, const u32 *ptr, const u32 *col, const float *val, const double *x, int n, int k, double scale, int add) {
+	if (k % 2 == 0)
+		product<float, 2>(dst, ptr, col, val, x, n, k, scale, add);
+	else
+		product<float, 1>(dst, ptr, col, val, x, n, k, scale, add);
 }
 
 // reduce adds up what the threads of a group hold for their columns: thread r·k+t has

@@ -74,7 +74,7 @@ func (m *Matrix) Free() {
 	}
 }
 
-// manyEntries is the mean number of entries of a row from which threads share rows, or take more columns.
+// manyEntries is the mean number of entries of a row from which threads share rows, if columns are few.
 const manyEntries = 16
 
 // Mul sets dst = scale·M·x.
@@ -91,19 +91,15 @@ func (m *Matrix) mul(dst, x *Block, scale float64, add int32) {
 	if m.narrow {
 		bits = "32"
 	}
-	k, many := x.cols, m.entries >= manyEntries*m.rows
-	if many && k <= fewColumns {
-		m.device.run("product_few"+bits, groups(m.rows*fewLanes, threads), threads, dst.at, m.ptr, m.col, m.val, x.at, int32(m.rows), int32(k), scale, add)
-	} else {
-		width := 1 // columns of a thread
-		switch {
-		case k%4 == 0 && many:
-			width = 4
-		case k%2 == 0:
-			width = 2
-		}
-		m.device.run("product"+bits, groups(m.rows*k/width, threads), threads, dst.at, m.ptr, m.col, m.val, x.at, int32(m.rows), int32(k), int32(width), scale, add)
+	k := x.cols
+	kernel, lanes := "product", k // threads of a row
+	switch {
+	case k <= fewColumns && m.entries >= manyEntries*m.rows:
+		kernel, lanes = "product_few", fewLanes
+	case k%2 == 0:
+		lanes = k / 2
 	}
+	m.device.run(kernel+bits, groups(m.rows*lanes, threads), threads, dst.at, m.ptr, m.col, m.val, x.at, int32(m.rows), int32(k), scale, add)
 	m.device.run("product_long"+bits, m.longs, threads, dst.at, m.ptr, m.col, m.val, x.at, m.long, int32(k), scale, add)
 }
 

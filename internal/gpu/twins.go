@@ -82,7 +82,7 @@ func scaled(before, scale, s float64, add int) float64 {
 
 func productTwin[V float32 | float64](c *call, values func(*call) []V) {
 	dst, ptr, col, val, x := c.doubles(), c.words(), c.words(), values(c), c.doubles()
-	n, k, _, scale, add := c.int32(), c.int32(), c.int32(), c.float64(), c.int32()
+	n, k, scale, add := c.int32(), c.int32(), c.float64(), c.int32()
 	for i := range n {
 		if ptr[i+1]-ptr[i] > longRow {
 			continue
