@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -130,8 +131,19 @@ func (c *Card) Failures() []string {
 	return slices.Clone(c.failures)
 }
 
-// Failed says how a computation goes on after an error of the device: on the processor if
-// it returns nil, which it has noted then; not at all if it returns an error. A device that has failed is not
+// compute calls do while nobody else computes on the device, and returns its error, and the failure of the
+// device, from which its error may follow.
+func (c *Card) compute(ctx context.Context, do func() error) (failure, err error) {
+	if err := c.Device.Acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer c.Device.Release()
+	err = do()
+	return c.Device.Err(), err
+}
+
+// Failed says how a computation goes on after a failure of the device. If it returns nil, the processor goes
+// on, and a note says so; if it returns an error, the computation ends with it. A device that has failed is not
 // used again; one whose memory was too small is, for smaller tasks.
 func (c *Card) Failed(err error) error {
 	lost := errors.Is(err, gpu.ErrLost)
@@ -145,6 +157,7 @@ func (c *Card) Failed(err error) error {
 			l.err = err
 		}
 		l.mu.Unlock()
+		c.keeps().drop()
 	}
 	if c.Must {
 		return err

@@ -101,8 +101,8 @@ func (c *Card) rowsOf(k kernel.Kernel, nodes []int, constant float64) (*keptRows
 }
 
 const (
-	tailFrom = 256 // measurements from which one more is added to those that are kept,
-	tailMost = 64  // up to this number
+	tailFrom = 256 // fewest measurements to which others are added as a tail,
+	tailMost = 64  // and most of those
 )
 
 // partsOf is rowsOf in parts: the measurements that are kept, if they are the first ones, and those that
@@ -175,6 +175,10 @@ func (c *Card) keepRows(r *keptRows) {
 	if to.rows != nil {
 		to.rows.free()
 	}
+	if to.tail != nil && to.tail.of != r.of {
+		to.tail.free()
+		to.tail = nil
+	}
 	to.rows = r
 }
 
@@ -228,18 +232,30 @@ func (c *Card) forget() bool {
 	from := c.keeps()
 	from.mu.Lock()
 	defer from.mu.Unlock()
-	some := from.rows != nil || from.values != nil
-	for _, r := range []*keptRows{from.rows, from.tail} {
+	some := from.rows != nil || from.tail != nil || from.values != nil
+	from.free()
+	c.Device.Trim()
+	return some
+}
+
+// free frees all; the caller holds mu.
+func (k *kept) free() {
+	for _, r := range []*keptRows{k.rows, k.tail} {
 		if r != nil {
 			r.free()
 		}
 	}
-	if from.values != nil {
-		from.values.Free()
+	if k.values != nil {
+		k.values.Free()
 	}
-	from.rows, from.tail, from.values = nil, nil, nil
-	c.Device.Trim()
-	return some
+	k.rows, k.tail, k.values = nil, nil, nil
+}
+
+// drop forgets what a lost device had.
+func (k *kept) drop() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.free()
 }
 
 // columnsAtATime is how many columns of blocks with so many rows in all go beside each other: as

@@ -125,8 +125,8 @@ func (k *keeper) resume(ctx context.Context) (*learnState, error) {
 	return best, nil
 }
 
-// keep saves the state after an epoch, if it is time to.
-func (k *keeper) keep(ctx context.Context, state func() learnState) error {
+// keep saves the state after an epoch, if it is time to and there is one.
+func (k *keeper) keep(ctx context.Context, state func() (learnState, bool)) error {
 	if k.store == nil {
 		return nil
 	}
@@ -134,7 +134,10 @@ func (k *keeper) keep(ctx context.Context, state func() learnState) error {
 	if err != nil || due[0] == 0 {
 		return err
 	}
-	s := state()
+	s, ok := state()
+	if !ok {
+		return nil
+	}
 	s.Generation = k.count
 	var data bytes.Buffer
 	if err := gob.NewEncoder(&data).Encode(s); err != nil {
@@ -167,26 +170,35 @@ func b2u(b bool) uint8 {
 	return 0
 }
 
-// state returns what the learner needs to go on after an epoch.
-func (w *learner) state(epoch int, x []float64, climb *adam.Adam) learnState {
-	s := learnState{Epoch: epoch, X: x, Climb: climb.State(), Taken: w.taken, Worst: w.worst, Single: w.single != nil, Ahead: w.ahead.state(), Built: w.built}
+// state returns what the learner needs to go on after an epoch; ok is false if a card has failed, which the next
+// step finds out.
+func (w *learner) state(ctx context.Context, epoch int, x []float64, climb *adam.Adam) (s learnState, ok bool) {
+	s = learnState{Epoch: epoch, X: x, Climb: climb.State(), Taken: w.taken, Worst: w.worst, Single: w.single != nil, Ahead: w.ahead.state(), Built: w.built}
 	switch {
 	case w.device != nil:
-		s.Solutions, s.Ahead.Before = w.device.blocks()
 		s.Built = w.device.made
+		if s.Solutions, s.Ahead.Before, ok = w.device.blocks(ctx); !ok {
+			return s, false
+		}
 	case w.single != nil:
 		s.Singles = w.single.solutions.Data
 	default:
 		s.Solutions = w.solutions.RawMatrix().Data
 	}
-	return s
+	return s, true
 }
 
 // restoreState puts a learner where it was.
 func (w *learner) restoreState(ctx context.Context, s *learnState) error {
 	if w.device != nil {
 		w.taken, w.worst, w.ahead = s.Taken, s.Worst, s.Ahead.ahead()
-		return w.device.restore(ctx, s)
+		failure, err := w.card.compute(ctx, func() error { return w.device.restore(ctx, s) })
+		if failure == nil {
+			return err
+		}
+		if err := w.leaveCard(failure); err != nil {
+			return err
+		}
 	}
 	if !s.Single && w.single != nil {
 		w.single = nil

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -177,6 +178,54 @@ func TestCardGrows(t *testing.T) {
 	}
 }
 
+// TestCardTogether: several posteriors that use one card with little memory at the same time have the results of the
+// processor, whichever of them finds no room.
+func TestCardTogether(t *testing.T) {
+	defer func(before int) { cardFrom = before }(cardFrom)
+	cardFrom = 1
+	kernels := cardKernels(t)
+	device := gpu.Simulate(gpu.Simulated{Memory: 6 << 20})
+	var wait sync.WaitGroup
+	for name, k := range kernels {
+		for part := range 3 {
+			d := cardData(k.Nodes()).Slice(100*part, 100*part+300)
+			m, _, err := Fit(background, k, d, FitOptions{Solver: Exact, MaxIter: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := predictions(background, m, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wait.Go(func() {
+				for range 3 {
+					got, err := predictions(background, m.On(NewCard(device, false)), d)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					near(t, name+": mean", got.mean, want.mean, 1e-6)
+					near(t, name+": sd", got.sd, want.sd, 1e-6)
+					near(t, name+": draws", got.draws.RawMatrix().Data, want.draws.RawMatrix().Data, 1e-6)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	if err := device.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCardProbes: more probes than a card takes at a time are for the processor.
+func TestCardProbes(t *testing.T) {
+	k := cardKernels(t)["one scale"]
+	card := NewCard(gpu.Simulate(gpu.Simulated{}), true)
+	if _, _, err := Fit(background, k, cardData(k.Nodes()), FitOptions{Solver: Iterative, Epochs: 1, Device: card, Stochastic: Stochastic{Probes: MaxProbes}}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCardResumes: a fit on a card that was interrupted goes on from its checkpoint with the same bits, and one of the
 // processor can go on on a card.
 func TestCardResumes(t *testing.T) {
@@ -256,6 +305,7 @@ func TestCardFails(t *testing.T) {
 		"at once":          {FailAfter: 1},
 		"while learning":   {FailAfter: 400},
 		"after learning":   {FailAfter: 2000},
+		"told late":        {FailAfter: 700, FailLate: true},
 		"no memory":        {Memory: 1 << 16},
 		"memory for a few": {Memory: 1 << 22},
 	}

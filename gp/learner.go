@@ -62,11 +62,11 @@ func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
 }
 
 // begin makes the blocks of a learner with a card: there, or where the kernel cannot, here.
-func (w *learner) begin() (err error) {
-	if w.card.Use() == nil {
+func (w *learner) begin(ctx context.Context) (err error) {
+	if w.single != nil || w.sides != nil {
 		return nil
 	}
-	if w.device, err = newDeviceLearner(w); w.device == nil && err == nil {
+	if w.device, err = newDeviceLearner(ctx, w); w.device == nil && err == nil {
 		w.beginHere()
 	}
 	return err
@@ -110,7 +110,7 @@ func (w *learner) probe(signs *rng.Stream) {
 // to a tenth. States go to the store, unless it is nil.
 func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, store Checkpoints, steps *progress.Work) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
-	if err := w.begin(); err != nil {
+	if err := w.begin(ctx); err != nil {
 		return nil, FitReport{}, err
 	}
 	defer w.end()
@@ -138,7 +138,7 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opt
 		l.params.Prior(grad, x)
 		climb.Step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
 		steps.Count(int64(t+1), int64(epochs))
-		if err := keep.keep(ctx, func() learnState { return w.state(t+1, x, climb) }); err != nil {
+		if err := keep.keep(ctx, func() (learnState, bool) { return w.state(ctx, t+1, x, climb) }); err != nil {
 			return nil, FitReport{}, err
 		}
 	}
@@ -180,15 +180,13 @@ func closeTo(x, built []float64, most float64) bool {
 // step returns the stochastic gradient at theta, in natural parameters.
 func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) {
 	if w.device != nil {
-		grad, err := w.device.step(ctx, theta)
-		if err == nil {
-			return grad, nil
+		grad, failure, err := w.device.step(ctx, theta)
+		if failure == nil {
+			return grad, err
 		}
-		if err := w.card.Failed(err); err != nil {
+		if err := w.leaveCard(failure); err != nil {
 			return nil, err
 		}
-		w.end()
-		w.beginHere() // from solutions of zero
 	}
 	if w.single != nil {
 		grad, err := w.single.step(ctx, theta)

@@ -21,19 +21,42 @@ type deviceLearner struct {
 	right     *gpu.Block // [α, z_1, …]
 	solutions *gpu.Block
 	before    *gpu.Block // solutions of the step before the last; nil: none
-	shares    *gpu.Block // of the noise of one measurement in each value: 1/count; or all of its noise, if that is known
+	shares    *gpu.Block // of the noise of one measurement in each value, 1/count; or the noise variances themselves, if they are known
 	noise     *gpu.Block
 	precond   solve.DevicePreconditioner
 	made      []float64 // free hyperparameters at which precond was made; nil: it is the diagonal
 	failed    bool      // the card has failed: nothing there is worth keeping
+	pending   error     // failure between two steps, of which the next one tells
 }
 
 // newDeviceLearner returns nil if there is no card, or the kernel cannot be computed on it.
-func newDeviceLearner(w *learner) (*deviceLearner, error) {
-	device := w.card.Use()
-	if device == nil || w.share != nil {
-		return nil, nil
+func newDeviceLearner(ctx context.Context, w *learner) (s *deviceLearner, err error) {
+	for first := true; ; first = false {
+		device := w.card.Use()
+		if device == nil || w.share != nil || 1+w.opts.Probes > gpu.MaxColumns {
+			return nil, nil
+		}
+		failure, err := w.card.compute(ctx, func() (err error) {
+			s, err = w.onDevice(device)
+			return err
+		})
+		if failure == nil {
+			return s, err
+		}
+		if s != nil {
+			s.failed = true
+			s.free()
+			s = nil
+		}
+		if first && errors.Is(failure, gpu.ErrMemory) && w.card.forget() {
+			continue // there is room now
+		}
+		return nil, w.card.Failed(failure)
 	}
+}
+
+// onDevice makes the blocks on a card; nil if the kernel cannot be computed on it.
+func (w *learner) onDevice(device *gpu.Device) (*deviceLearner, error) {
 	rows, err := w.card.rowsOf(w.kernel, w.data.Nodes, w.meanVar)
 	if rows == nil {
 		return nil, err
@@ -50,10 +73,6 @@ func newDeviceLearner(w *learner) (*deviceLearner, error) {
 	}
 	s.shares = device.Upload(1, shares)
 	s.probe(rng.New(w.seed, "probes"))
-	if err := s.failure(); err != nil {
-		s.free()
-		return nil, w.card.Failed(err)
-	}
 	return s, nil
 }
 
@@ -72,19 +91,24 @@ func (s *deviceLearner) free() {
 	}
 }
 
-// failure returns the failure of the card, if there is one.
-func (s *deviceLearner) failure() error {
-	err := s.device.Err()
-	s.failed = s.failed || err != nil
-	return err
-}
-
 // end gives the memory of a card back.
 func (w *learner) end() {
 	if w.device != nil {
 		w.device.free()
 		w.device = nil
 	}
+}
+
+// leaveCard goes on with the processor after a failure of the card, from solutions of zero, unless there must be
+// a card.
+func (w *learner) leaveCard(failure error) error {
+	w.device.failed = true
+	w.end()
+	if err := w.card.Failed(failure); err != nil {
+		return err
+	}
+	w.beginHere()
+	return nil
 }
 
 // probe draws the random signs of learner.probe.
@@ -97,13 +121,16 @@ func (s *deviceLearner) probe(signs *rng.Stream) {
 	s.right.CopyFrom(s.sides)
 }
 
-// step returns the stochastic gradient at theta, in natural parameters.
-func (s *deviceLearner) step(ctx context.Context, theta []float64) ([]float64, error) {
-	grad, err := s.gradient(ctx, theta)
-	if failure := s.failure(); failure != nil {
-		err = failure // and what follows from it
+// step returns the stochastic gradient at theta, in natural parameters, and the failure of the card, if there is one.
+func (s *deviceLearner) step(ctx context.Context, theta []float64) (grad []float64, failure, err error) {
+	if s.pending != nil {
+		return nil, s.pending, nil
 	}
-	return grad, err
+	failure, err = s.card.compute(ctx, func() (err error) {
+		grad, err = s.gradient(ctx, theta)
+		return err
+	})
+	return grad, failure, err
 }
 
 func (s *deviceLearner) gradient(ctx context.Context, theta []float64) ([]float64, error) {
@@ -202,16 +229,20 @@ func (s *deviceLearner) extrapolate(factor float64) {
 }
 
 // blocks returns the solutions of the last step and of the one before, which is nil if there is
-// none.
-func (s *deviceLearner) blocks() (solutions, before []float64) {
-	n := s.solutions.Rows() * s.solutions.Cols()
-	solutions = make([]float64, n)
-	s.solutions.Get(solutions)
-	if s.before != nil {
-		before = make([]float64, n)
-		s.before.Get(before)
-	}
-	return solutions, before
+// none; ok is false if the card has failed.
+func (s *deviceLearner) blocks(ctx context.Context) (solutions, before []float64, ok bool) {
+	failure, err := s.card.compute(ctx, func() error {
+		n := s.solutions.Rows() * s.solutions.Cols()
+		solutions = make([]float64, n)
+		s.solutions.Get(solutions)
+		if s.before != nil {
+			before = make([]float64, n)
+			s.before.Get(before)
+		}
+		return nil
+	})
+	s.pending = failure
+	return solutions, before, failure == nil && err == nil
 }
 
 // restore goes on from a state, of a card or of the processor.
@@ -251,40 +282,54 @@ func widened(x []float32) []float64 {
 	return out
 }
 
-// estimateOnCard is estimate on a card; done is false where there is none that can.
+// estimateOnCard is estimateHere on a card; done is false where there is none that can.
 func (l *likelihood) estimateOnCard(ctx context.Context, theta []float64, plain bool, seed uint64) (fit, logDet, se float64, done bool, err error) {
-	device := l.card.Use()
-	if device == nil || l.share != nil {
-		return 0, 0, 0, false, nil
-	}
-	rows, err := l.card.rowsOf(l.kernel, l.data.Nodes, l.meanVar)
-	if rows == nil {
-		return 0, 0, 0, false, err
-	}
-	own, noise := l.params.split(theta)
-	s := &cardSystem{device: device, rows: rows, parts: []*keptRows{rows}, noise: noises(l.data, noise), plain: plain}
-	err = func() error {
-		if err := s.prepare(ctx, own); err != nil {
-			return err
+	for first := true; ; first = false {
+		device := l.card.Use()
+		if device == nil || l.share != nil {
+			return 0, 0, 0, false, nil
 		}
-		y, alpha := device.Upload(1, l.data.Y), device.Zeros(l.data.Len(), 1)
-		defer y.Free()
-		defer alpha.Free()
-		if err := s.solve(ctx, alpha, y, true, forMeans); err != nil {
+		var rows *keptRows
+		failure, err := l.card.compute(ctx, func() (err error) {
+			if rows, err = l.card.rowsOf(l.kernel, l.data.Nodes, l.meanVar); rows == nil {
+				return err
+			}
+			fit, logDet, se, err = l.estimateBy(ctx, device, rows, theta, plain, seed)
 			return err
+		})
+		switch {
+		case failure == nil && rows == nil:
+			return 0, 0, 0, false, err
+		case failure == nil:
+			l.card.keepRows(rows)
+			return fit, logDet, se, err == nil, err
 		}
-		sum := []float64{0}
-		alpha.Sums(sum, y, nil)
-		fit = sum[0]
-		system := s.system()
-		logDet, se, err = system.LogDet(ctx, solve.LogDetOptions{Probes: 8, Steps: 25, Early: s.own, Seed: seed})
-		return err
-	}()
-	s.free()
-	if failure := device.Err(); failure != nil {
-		rows.free()
+		if rows != nil {
+			rows.free()
+		}
+		if first && errors.Is(failure, gpu.ErrMemory) && l.card.forget() {
+			continue // there is room now
+		}
 		return 0, 0, 0, false, l.card.Failed(failure)
 	}
-	l.card.keepRows(rows)
-	return fit, logDet, se, err == nil, err
+}
+
+// estimateBy is estimateHere with the kernel at the measurements on a card.
+func (l *likelihood) estimateBy(ctx context.Context, device *gpu.Device, rows *keptRows, theta []float64, plain bool, seed uint64) (fit, logDet, se float64, err error) {
+	own, noise := l.params.split(theta)
+	s := &cardSystem{device: device, rows: rows, parts: []*keptRows{rows}, noise: noises(l.data, noise), plain: plain}
+	defer s.free()
+	if err := s.prepare(ctx, own); err != nil {
+		return 0, 0, 0, err
+	}
+	y, alpha := device.Upload(1, l.data.Y), device.Zeros(l.data.Len(), 1)
+	defer y.Free()
+	defer alpha.Free()
+	if err := s.solve(ctx, alpha, y, true, forMeans); err != nil {
+		return 0, 0, 0, err
+	}
+	sum := []float64{0}
+	alpha.Sums(sum, y, nil)
+	logDet, se, err = s.system().LogDet(ctx, solve.LogDetOptions{Probes: 8, Steps: 25, Early: s.own, Seed: seed})
+	return sum[0], logDet, se, err
 }

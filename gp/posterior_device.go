@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -35,7 +36,7 @@ func (p *Posterior) device() *gpu.Device {
 type cardSystem struct {
 	device *gpu.Device
 	rows   *keptRows   // of all measurements, or the first ones
-	parts  []*keptRows // of all, if the processor solves the system; else rows alone
+	parts  []*keptRows // which together have all measurements; rows alone where the card solves the system
 	noise  []float64
 	plain  bool
 
@@ -132,6 +133,9 @@ func (s *cardSystem) solve(ctx context.Context, x, b *gpu.Block, cold bool, a ac
 
 func (s *cardSystem) free() { s.onNoise.Free() }
 
+// errNotThere is returned by what is called by onCard for something that the card cannot have.
+var errNotThere = errors.New("not on the card")
+
 // onCard calls do with the system of the measurements on the card. It reports whether that was
 // done; false without an error means that the processor has to go on.
 func (p *Posterior) onCard(ctx context.Context, what string, do func(s *cardSystem) error) (bool, error) {
@@ -141,28 +145,36 @@ func (p *Posterior) onCard(ctx context.Context, what string, do func(s *cardSyst
 			return false, nil
 		}
 		card := p.model.card
-		parts, err := p.partsOn(card)
-		if parts == nil {
-			return false, err
-		}
-		s := &cardSystem{device: device, rows: parts[0], parts: parts, noise: p.noise, plain: p.model.plain}
-		if err = s.prepare(ctx, p.model.theta); err == nil {
-			err = do(s)
-		}
-		s.free()
-		failure := device.Err()
-		if failure == nil {
-			card.keepParts(parts)
-			if err == nil {
-				card.Did(what)
+		var parts []*keptRows
+		failure, err := card.compute(ctx, func() (err error) {
+			if parts, err = p.partsOn(card); parts == nil {
+				return cmp.Or(err, errNotThere)
 			}
-			return err == nil, err
+			s := &cardSystem{device: device, rows: parts[0], parts: parts, noise: p.noise, plain: p.model.plain}
+			defer s.free()
+			if err := s.prepare(ctx, p.model.theta); err != nil {
+				return err
+			}
+			return do(s)
+		})
+		if failure != nil {
+			freeParts(parts)
+			if first && errors.Is(failure, gpu.ErrMemory) && card.forget() {
+				continue // there is room now
+			}
+			return false, card.Failed(failure)
 		}
-		freeParts(parts)
-		if first && errors.Is(failure, gpu.ErrMemory) && card.forget() {
-			continue // there is room now
+		if parts != nil {
+			card.keepParts(parts)
 		}
-		return false, card.Failed(failure)
+		switch {
+		case err == nil:
+			card.Did(what)
+			return true, nil
+		case errors.Is(err, errNotThere):
+			return false, nil
+		}
+		return false, err
 	}
 }
 
@@ -194,8 +206,12 @@ func (p *Posterior) solveOnCard(ctx context.Context, dst, b *mat.Dense, a accura
 			side, x := uploadColumns(s.device, b, lo, hi), uploadColumns(s.device, dst, lo, hi)
 			err := s.solve(ctx, x, side, false, a)
 			side.Free()
-			if err == nil && s.device.Failure() == nil { // dst is as it was after a failure
-				downloadColumns(dst, x, lo)
+			if err == nil { // after a failure dst is as it was
+				part := mat.NewDense(n, hi-lo, nil)
+				x.Get(part.RawMatrix().Data)
+				if s.device.Failure() == nil {
+					dst.Slice(0, n, lo, hi).(*mat.Dense).Copy(part)
+				}
 			}
 			x.Free()
 			if err != nil {
@@ -257,12 +273,13 @@ func (p *Posterior) valuesOnCard(ctx context.Context, l places, do func(s *cardS
 	if p.device() == nil {
 		return false, nil
 	}
-	possible := true
 	done, err := p.onCard(ctx, "predicted", func(s *cardSystem) error {
 		v, err := p.model.card.valuesAt(ctx, s.rows, l.nodes[l.lo:l.hi])
-		if v == nil {
-			possible = false
+		if err != nil {
 			return err
+		}
+		if v == nil {
+			return errNotThere
 		}
 		err = do(s, v)
 		if s.device.Failure() != nil {
@@ -272,7 +289,7 @@ func (p *Posterior) valuesOnCard(ctx context.Context, l places, do func(s *cardS
 		}
 		return err
 	})
-	if done = done && possible; !done {
+	if !done {
 		undo()
 	}
 	return done, err

@@ -86,9 +86,10 @@ func (r *deviceRows) Free() {
 
 func (r *deviceRows) Set(_ context.Context, theta []float64) error {
 	if r.many == nil {
-		var err error
-		if r.cov, err = r.fine.grf.at(theta); err == nil {
-			r.fine.features.Set(r.cov.coeff)
+		cov, err := r.fine.grf.at(theta)
+		if err == nil {
+			r.cov = cov
+			r.fine.features.Set(cov.coeff)
 		}
 		return err
 	}

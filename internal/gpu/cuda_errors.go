@@ -35,7 +35,7 @@ const (
 func (s status) lost() bool {
 	switch s {
 	case 4, statusDeviceUnavailable, statusInvalidContext, statusECC, statusNVLink, statusUnknown,
-		226,                          // errors of memory that the card could contain
+		226,                          // contained errors of memory
 		700,                          // illegal address
 		702,                          // timeout
 		709,                          // context destroyed
@@ -76,7 +76,7 @@ func (l *library) failure(f *function, s status) error {
 	case s.lost():
 		return fmt.Errorf("%w (%s)", ErrLost, l.words(s))
 	}
-	return fmt.Errorf("the driver of the graphics card refused %s (%s)", f.name, l.words(s))
+	return fmt.Errorf("%w: its driver refused %s (%s)", ErrLost, f.name, l.words(s))
 }
 
 // none is the error for a status while a card is opened; card is its name, as far as it is known.

@@ -140,7 +140,7 @@ func TestCUDAStatuses(t *testing.T) {
 	for s, want := range map[status]error{
 		2: ErrMemory, 700: ErrLost, 702: ErrLost, 709: ErrLost, 710: ErrLost, 714: ErrLost, 715: ErrLost, 716: ErrLost,
 		717: ErrLost, 718: ErrLost, 719: ErrLost, 46: ErrLost, 201: ErrLost, 214: ErrLost, 220: ErrLost, 999: ErrLost, 4: ErrLost,
-		1: nil, 400: nil, 500: nil, 701: nil, 801: nil,
+		1: ErrLost, 400: ErrLost, 500: ErrLost, 701: ErrLost, 801: ErrLost,
 	} {
 		err := c.cu.failure(&c.cu.launchKernel, s)
 		for _, kind := range []error{ErrMemory, ErrLost, ErrNone} {
@@ -148,7 +148,7 @@ func TestCUDAStatuses(t *testing.T) {
 				t.Errorf("status %d: %v", s, err)
 			}
 		}
-		if want == nil && err.Error() != "the driver of the graphics card refused cuLaunchKernel (CUDA_ERROR_OTHER: described)" {
+		if !s.lost() && want == ErrLost && err.Error() != "the graphics card failed: its driver refused cuLaunchKernel (CUDA_ERROR_OTHER: described)" {
 			t.Errorf("status %d: %v", s, err)
 		}
 	}
@@ -279,7 +279,7 @@ func TestCUDALaunch(t *testing.T) {
 	if err := c.launch("pick", 1<<31-1, 1024, pack(pointer(1), pointer(2), pointer(3), int64(4))); err != nil {
 		t.Error(err)
 	}
-	if err := c.launch("nothing", 1, 1, pack()); err == nil || err.Error() != "kernel nothing: the driver of the graphics card refused cuModuleGetFunction (CUDA_ERROR_OTHER: described)" {
+	if err := c.launch("nothing", 1, 1, pack()); err == nil || err.Error() != "kernel nothing: the graphics card failed: its driver refused cuModuleGetFunction (CUDA_ERROR_OTHER: described)" {
 		t.Error(err)
 	}
 	f.fail("cuLaunchKernel", 700)

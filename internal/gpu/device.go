@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -19,12 +20,13 @@ var (
 )
 
 // Device is a card. Its methods are safe for concurrent use; what belongs to it, such as
-// blocks, is used by one goroutine at a time.
+// blocks, is used by one goroutine at a time, between Acquire and Release.
 type Device struct {
 	driver driver
-	note   string // about the driver and the kernels, for people
+	note   string        // about the driver and the kernels, for people
+	busy   chan struct{} // has an element while somebody computes
 
-	mu   sync.Mutex // guards
+	mu   sync.Mutex // guards what follows
 	err  error
 	pool map[int64][]pointer // memory that is not in use, by size
 	used int64               // bytes in use
@@ -32,8 +34,8 @@ type Device struct {
 	most int64               // largest value of used
 	live map[pointer]int64   // sizes of what is in use
 
-	zigguratOnce sync.Once
-	zigguratAt   tables // of random numbers
+	zigguratMu sync.Mutex // guards
+	zigguratAt tables     // of random numbers; of zeros until first used
 }
 
 // Open returns the first card of this machine. The error wraps ErrNone if there is none that
@@ -47,8 +49,22 @@ func Open() (*Device, error) {
 }
 
 func newDevice(d driver, note string) *Device {
-	return &Device{driver: d, note: note, pool: map[int64][]pointer{}, live: map[pointer]int64{}}
+	return &Device{driver: d, note: note, busy: make(chan struct{}, 1), pool: map[int64][]pointer{}, live: map[pointer]int64{}}
 }
+
+// Acquire waits until nobody else computes on the card, and Release lets others. Failures belong to a
+// card, and not to who caused them, so that a computation holds the card from its first operation to Err.
+func (d *Device) Acquire(ctx context.Context) error {
+	select {
+	case d.busy <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Release lets others compute.
+func (d *Device) Release() { <-d.busy }
 
 // Name returns the name of the card.
 func (d *Device) Name() string { return d.driver.name() }
@@ -173,14 +189,14 @@ func (d *Device) take(bytes int64) pointer {
 	return at
 }
 
-// takeForGood is take for what is never given back, and not counted.
-func (d *Device) takeForGood(bytes int64) pointer {
-	at := d.take(bytes)
+// keepForGood makes memory in use one that is never given back, and is not counted.
+func (d *Device) keepForGood(all ...pointer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.used -= d.live[at]
-	delete(d.live, at)
-	return at
+	for _, at := range all {
+		d.used -= d.live[at]
+		delete(d.live, at)
+	}
 }
 
 // own notes memory in use; the caller holds mu.

@@ -15,11 +15,12 @@ typedef unsigned char u8;
 typedef long long i64;
 typedef unsigned long long u64;
 
-struct factors {
-	double of[64];
-};
-
 #define THREADS 256
+#define COLUMNS 64
+
+struct factors {
+	double of[COLUMNS];
+};
 
 // ---- Sparse products ----
 
@@ -112,25 +113,26 @@ __device__ double reduce(double sum, int k, int count) {
 __device__ void put(double *to, double sum, double scale, int add) { *to = add ? *to + scale * sum : scale * sum; }
 
 #define LANES 8
+#define FEW 4
 
 // product_few: eight threads have a row, of which each takes every eighth entry, for k ≤ 4 columns.
 template <typename V>
 __device__ void product_few(double *dst, const u32 *ptr, const u32 *col, const V *val, const double *x, int n, int k, double scale, int add) {
-	__shared__ double all[4][THREADS];
+	__shared__ double all[FEW][THREADS];
 	i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, i = thread / LANES;
 	int lane = threadIdx.x % LANES;
-	double s[4] = {0, 0, 0, 0};
+	double s[FEW] = {0, 0, 0, 0};
 	bool here = i < n && ptr[i + 1] - ptr[i] <= LONG;
 	if (here)
 		for (u32 e = ptr[i] + lane; e < ptr[i + 1]; e += LANES) {
 			double a = (double)val[e];
 			const double *row = x + (i64)col[e] * k;
 #pragma unroll
-			for (int t = 0; t < 4; t++)
+			for (int t = 0; t < FEW; t++)
 				if (t < k) s[t] = s[t] + a * row[t];
 		}
 #pragma unroll
-	for (int t = 0; t < 4; t++) all[t][threadIdx.x] = s[t];
+	for (int t = 0; t < FEW; t++) all[t][threadIdx.x] = s[t];
 	for (int half = LANES / 2; half > 0; half /= 2) {
 		__syncthreads();
 		if (lane < half)

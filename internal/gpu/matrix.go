@@ -20,7 +20,9 @@ type Matrix struct {
 
 // Fits reports whether a matrix with so many rows and entries can be on a card: places of entries have
 // 32 bits.
-func Fits(rows, entries int) bool { return rows < math.MaxInt32 && entries < math.MaxUint32 }
+func Fits(rows, entries int) bool {
+	return rows < math.MaxInt32-projectRows && entries < math.MaxUint32-threads // loops look ahead
+}
 
 // Matrix returns a matrix with float64 values; nil values are set later. Row i has the entries ptr[i] to
 // ptr[i+1].

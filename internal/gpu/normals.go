@@ -30,15 +30,25 @@ func (b *Block) Normals(seed uint64, purpose string, first, firstBlock int) {
 // tables are those of the ziggurat in the memory of the card.
 type tables struct{ kn, wn, fn pointer }
 
-// ziggurat returns the tables, uploaded when first used.
+// ziggurat returns the tables, uploaded when first used; after a failure they are of zeros.
 func (d *Device) ziggurat() tables {
-	d.zigguratOnce.Do(func() {
+	d.zigguratMu.Lock()
+	defer d.zigguratMu.Unlock()
+	if d.zigguratAt.kn == 0 {
 		kn, wn, fn := ziggurat()
-		d.zigguratAt = tables{d.takeForGood(4 * 128), d.takeForGood(4 * 128), d.takeForGood(4 * 128)}
-		upload(d, d.zigguratAt.kn, kn[:])
-		upload(d, d.zigguratAt.wn, wn[:])
-		upload(d, d.zigguratAt.fn, fn[:])
-	})
+		at := tables{d.take(4 * 128), d.take(4 * 128), d.take(4 * 128)}
+		upload(d, at.kn, kn[:])
+		upload(d, at.wn, wn[:])
+		upload(d, at.fn, fn[:])
+		if d.failed() {
+			d.give(at.kn)
+			d.give(at.wn)
+			d.give(at.fn)
+			return tables{}
+		}
+		d.keepForGood(at.kn, at.wn, at.fn)
+		d.zigguratAt = at
+	}
 	return d.zigguratAt
 }
 
@@ -65,7 +75,10 @@ func ziggurat() (kn [128]uint32, wn, fn [128]float32) {
 }
 
 func normalsTwin(c *call) {
-	dst, keys, _, _, _ := c.doubles(), view[uint64](c.memories, c.pointer()), c.words(), c.singles(), c.singles()
+	dst, keys, kn, wn, fn := c.doubles(), view[uint64](c.memories, c.pointer()), c.words(), c.singles(), c.singles()
+	if kn == nil || wn == nil || fn == nil {
+		panic("gpu: random numbers without tables")
+	}
 	n, k, first := c.int64(), c.int32(), c.int64()
 	for t := range k {
 		for b := range groups(n, streamRows) {

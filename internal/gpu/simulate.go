@@ -10,6 +10,7 @@ import (
 type Simulated struct {
 	Memory    int64 // bytes of memory; 0: no limit
 	FailAfter int   // the card is lost after so many launches; 0: never
+	FailLate  bool  // of a lost card only copies to the processor tell, as cards do
 }
 
 // Simulate returns a card that is none: the twins of the kernels run in this process, in the
@@ -130,6 +131,9 @@ func (s *simulated) launch(kernel string, groups, threads int, args *arguments) 
 	s.launches++
 	s.lost = s.lost || s.how.FailAfter > 0 && s.launches > s.how.FailAfter
 	if s.lost {
+		if s.how.FailLate {
+			return nil
+		}
 		return s.err()
 	}
 	if want := threadsOf(kernel); threads != want {
