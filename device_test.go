@@ -325,6 +325,9 @@ func TestChoiceNamesCard(t *testing.T) {
 // 1e-6 and says where it was computed. If the card is lost on the way, the processor goes on and says so, or the fit
 // ends with the failure if there must be a card. The card is simulated.
 func TestCardComputes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	g, err := graph.Grid(40, 40)
 	if err != nil {
 		t.Fatal(err)

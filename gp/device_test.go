@@ -85,6 +85,9 @@ func predictions(ctx context.Context, m *Model, d Data) (r predicted, err error)
 // on the card are those of the processor to 1 %, and as likely to a tenth of a nat: both stop solves at the same residuals,
 // but with preconditioners of other steps, and rounding grows in some hundred iterations. The processor works in float64 here; its float32 differs from both by more.
 func TestCardEqualsProcessor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	defer func(before int) { cardFrom, maySingle = before, true }(cardFrom)
 	cardFrom, maySingle = 1, false
 	for name, k := range cardKernels(t) {
@@ -146,6 +149,9 @@ func TestCardEqualsProcessor(t *testing.T) {
 // TestCardGrows: a posterior that gets one measurement after the other, as in a search, has the draws and means of
 // the processor on a card, which keeps the first measurements and adds the others.
 func TestCardGrows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	defer func(before int) { cardFrom = before }(cardFrom)
 	cardFrom = 1
 	for name, k := range cardKernels(t) {
@@ -229,6 +235,9 @@ func TestCardProbes(t *testing.T) {
 // TestCardResumes: a fit on a card that was interrupted goes on from its checkpoint with the same bits, and one of the
 // processor can go on on a card.
 func TestCardResumes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	k := cardKernels(t)["many scales"]
 	d := cardData(k.Nodes())
 	fit := func(ctx context.Context, c *Card, store Checkpoints) (FitReport, error) {
@@ -286,6 +295,9 @@ func (s *stopping) Save(name string, state []byte) error {
 // the same results as without a card, to a tenth of a standard deviation (steps of learning start from
 // other solutions), or the fit ends with the error of the card if there must be one.
 func TestCardFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	defer func(before int) { cardFrom = before }(cardFrom)
 	cardFrom = 1
 	k := cardKernels(t)["many scales"]
