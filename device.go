@@ -120,7 +120,7 @@ func told(c *gp.Card, why, cautions *[]string) (device string) {
 	if c.Used() {
 		device = c.Device.Name()
 	} else if len(notes) == 0 && c.Use() != nil {
-		notes = []string{"the graphics card was not used so far: it is for kernels by features, on many nodes or from many measurements"}
+		notes = []string{"the graphics card was not used so far: it helps with kernels by features on many nodes, or with many measurements"}
 	}
 	*why = append(slices.Clip(*why), notes...)
 	*cautions = append(slices.Clip(*cautions), c.Failures()...)

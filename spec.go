@@ -50,7 +50,7 @@ type Spec struct {
 	Values    string `json:"values,omitempty"`    // what is measured: gaussian, student, count, share or yes-no, see gp.Values; empty: gaussian
 	Transform string `json:"transform,omitempty"` // under which gaussian or student values are modelled: none, log, log1p or sqrt, see gp.Transform; empty: none
 
-	Device string `json:"device,omitempty"` // auto: a graphics card where there is one; cpu: the processor alone; gpu: an error without a card; empty: auto. Results agree to rounding; model files and checkpoints do not hold it
+	Device string `json:"device,omitempty"` // auto: a graphics card where there is one; cpu: the processor alone; gpu: an error without a card; empty: auto. Results agree closely; model files and checkpoints do not hold it
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean, on the scale of the values; of counts a rate, of shares a probability; nil: unknown
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known standard deviation of the noise of one measurement, on the scale of the transform; nil: learned

@@ -17,7 +17,7 @@ type Card struct {
 	Device *gpu.Device // computations ask Use, which knows whether it was lost
 	Must   bool        // a failure of the card ends the computation; else the processor goes on
 
-	mu       sync.Mutex // guards
+	mu       sync.Mutex // guards what follows
 	notes    []string
 	failures []string // among the notes
 	used     bool

@@ -13,7 +13,7 @@ import (
 // kept is what a device keeps of the computation before, for the next one: a posterior has the
 // measurements of its fit, and predictions at all nodes are asked for again and again.
 type kept struct {
-	mu     sync.Mutex // guards
+	mu     sync.Mutex // guards what follows
 	rows   *keptRows
 	tail   *keptRows // of measurements that were added to those of rows
 	values *keptValues

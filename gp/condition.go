@@ -112,7 +112,7 @@ func (p *Posterior) factor(ctx context.Context) (err error) {
 		p.iterative = sync.OnceValues(func() (*iterativeSystem, error) {
 			return newIterativeSystem(background, cov, data, p.systemRows(), noise, p.model.plain)
 		})
-		if p.device() == nil { // which does without
+		if p.device() == nil { // a card does not need it
 			_, err = p.iterative()
 		}
 		return err

@@ -76,9 +76,9 @@ type FitOptions struct {
 	// Checkpoints keep the state of an iterative fit from time to time; nil: nothing is kept.
 	Checkpoints Checkpoints
 
-	// Device is a graphics card that the fit, and posteriors of its model, compute on where
-	// the kernel and the number of measurements allow it; nil: this processor alone. Results agree to
-	// rounding. If the card fails, Card.Must decides between the processor and an error.
+	// Device is a graphics card that the fit, and posteriors of its model, compute on where the kernel can
+	// be computed there; nil: the processor alone. Solves end at the same residuals, so that results agree
+	// closely, not to the bit. If the card fails, Card.Must decides between the processor and an error.
 	Device *Card
 
 	Progress *progress.Work // is told how far learning is; nil: nobody is

@@ -65,7 +65,7 @@ func (j *deviceJacobi) Free() {
 	j.root.Free()
 }
 
-// deviceCoarse is a Coarse on a card. Its products with G and the changes between them are
+// deviceCoarse is a Coarse on a card. G and the matrix S between its products are
 // dense matrices.
 type deviceCoarse struct {
 	*Coarse

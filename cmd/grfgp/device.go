@@ -15,7 +15,7 @@ import (
 type deviceFlag struct{ choice }
 
 func (d *deviceFlag) flag(cmd *cobra.Command) {
-	d.choice.flag(cmd, "device", "where to compute; auto: on a graphics card if there is one, gpu: on a graphics card or not at all; results agree to rounding", grfgp.Devices()...)
+	d.choice.flag(cmd, "device", "where to compute; auto: also on a graphics card, if there is one, gpu: the same, but an error without one; results agree closely", grfgp.Devices()...)
 }
 
 // flagOfStudies is the flag of verbs for studies.

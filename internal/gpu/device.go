@@ -34,7 +34,7 @@ type Device struct {
 	most int64               // largest value of used
 	live map[pointer]int64   // sizes of what is in use
 
-	zigguratMu sync.Mutex // guards
+	zigguratMu sync.Mutex // guards what follows
 	zigguratAt tables     // of random numbers; of zeros until first used
 }
 

@@ -3,8 +3,7 @@ package gpu
 import "fmt"
 
 // Features are the features Ψ_0 … Ψ_L of some nodes in the memory of a card, and Φ = Σ f_l Ψ_l
-// with its transpose. Of a node with entries in several columns each entry has values for the
-// lengths at which it was reached.
+// with its transpose. Each entry of a row has one value for every length at which it was reached.
 type Features struct {
 	Phi, PhiT *Matrix
 

@@ -5,7 +5,6 @@
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
 #define __forceinline__ __inline__ __attribute__((always_inline))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 
 // threadIdx.x and its like read registers of the thread.
 #define REGISTER(object, name)                                                              \
@@ -16,8 +15,6 @@
 	extern __device__ const __attribute__((weak)) name##_register object;
 REGISTER(threadIdx, tid)
 REGISTER(blockIdx, ctaid)
-REGISTER(blockDim, ntid)
-REGISTER(gridDim, nctaid)
 #undef REGISTER
 
 struct __attribute__((aligned(16))) double2 {
@@ -26,23 +23,6 @@ struct __attribute__((aligned(16))) double2 {
 
 // Rounded correctly, as all of CUDA's operations on double.
 __device__ __forceinline__ double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
-__device__ __forceinline__ double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
 
 // The upper half of a product.
 __device__ __forceinline__ unsigned long long __umul64hi(unsigned long long x, unsigned long long y) { return __nvvm_mulhi_ull(x, y); }
-
-// The value of another thread of the warp.
-#define SHUFFLE(name, builtin)                                                              \
-	__device__ __forceinline__ double name(unsigned int mask, double v, int lane) {          \
-		union {                                                                             \
-			double number;                                                                  \
-			int halves[2];                                                                  \
-		} u;                                                                                \
-		u.number = v;                                                                       \
-		u.halves[0] = builtin(mask, u.halves[0], lane, 31);                                 \
-		u.halves[1] = builtin(mask, u.halves[1], lane, 31);                                 \
-		return u.number;                                                                    \
-	}
-SHUFFLE(__shfl_down_sync, __nvvm_shfl_sync_down_i32)
-SHUFFLE(__shfl_xor_sync, __nvvm_shfl_sync_bfly_i32)
-#undef SHUFFLE

@@ -23,7 +23,7 @@ func Simulate(how Simulated) *Device {
 type simulated struct {
 	how Simulated
 
-	mu       sync.Mutex // guards
+	mu       sync.Mutex // guards what follows
 	memories map[pointer][]uint64
 	last     pointer
 	used     int64
