@@ -9,9 +9,9 @@ import (
 
 // TestModelFilesWithAlternatives: a model says that its intervals include the
 // uncertainty of hyperparameters, and its file gives them to the bit (TestValues does so for other
-// values). A file of an older version, without alternatives, gives narrower intervals about
-// the same means.
+// values). A file without alternatives gives narrower intervals about the same means.
 func TestModelFilesWithAlternatives(t *testing.T) {
+	t.Parallel()
 	spec := Spec{Family: "diffusion", Roles: "none", Trend: "none", Scales: "one"}
 	g, d := simulated(t, spec)
 	m, err := Fit(t.Context(), g, d, spec)
@@ -25,14 +25,14 @@ func TestModelFilesWithAlternatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := takenAsKnown(t, m, own)
+	bare := takenAsKnown(t, m, own)
 	load := func(m *Model) Prediction {
 		var file bytes.Buffer
 		if err := m.Save(&file); err != nil {
 			t.Fatal(err)
 		}
-		if m == older && bytes.Contains(file.Bytes(), []byte("alternatives")) {
-			t.Fatal("the older file has alternatives")
+		if m == bare && bytes.Contains(file.Bytes(), []byte("alternatives")) {
+			t.Fatal("the file of a model without alternatives has some")
 		}
 		again, err := Load(t.Context(), &file, g)
 		if err != nil {
@@ -51,7 +51,7 @@ func TestModelFilesWithAlternatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, narrow := load(m), load(older)
+	same, narrow := load(m), load(bare)
 	if !slices.Equal(same.Mean, p.Mean) || !slices.Equal(same.SD, p.SD) || !slices.Equal(narrow.Mean, p.Mean) {
 		t.Error("a loaded model predicts otherwise")
 	}
@@ -60,7 +60,7 @@ func TestModelFilesWithAlternatives(t *testing.T) {
 			t.Errorf("node %d: sd %v, %v with hyperparameters taken as known", k, p.SD[k], narrow.SD[k])
 		}
 	}
-	if older.NoiseSD() >= m.NoiseSD() {
-		t.Errorf("noise %v, %v with hyperparameters taken as known", m.NoiseSD(), older.NoiseSD())
+	if bare.NoiseSD() >= m.NoiseSD() {
+		t.Errorf("noise %v, %v with hyperparameters taken as known", m.NoiseSD(), bare.NoiseSD())
 	}
 }

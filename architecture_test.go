@@ -1,14 +1,15 @@
 package grfgp_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
-	"go/parser"
-	"go/token"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,10 +18,11 @@ import (
 // The import graph is the architecture: what may not be imported, and by whom.
 // An entry of the form "pkg" forbids pkg and everything below it.
 var forbidden = map[string][]string{
-	"progress":       {"grfgp"},
-	"sparse":         {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"graph":          {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"formats":        {"grfgp/sparse", "grfgp/graph", "grfgp/covariate", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"progress": {"grfgp"},
+	"sparse":   {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"graph":    {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"formats": {"grfgp/sparse", "grfgp/graph", "grfgp/covariate", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve",
+		"grfgp/gp"},
 	"covariate":      {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graphio":        {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"walk":           {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
@@ -41,8 +43,8 @@ var forbidden = map[string][]string{
 	"internal/geometry": {"grfgp"},
 	"internal/table":    {"grfgp"},
 
-	"internal/paper/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"internal/paper/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
+	"lab/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"lab/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
 }
 
 // drawers are names that say nothing of what is in a package.
@@ -50,13 +52,19 @@ var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "
 
 // Packages that may use the root package, files, a log, and the network.
 var (
-	mayUseRoot = []string{"crossval", "replay", "report", "cmd/grfgp", "internal/paper/experiment", "internal/paper/bench", "server", "study"}
-	mayUseOS   = []string{"internal/argsfile", "internal/machine", "formats", "graphio", "internal/paper/dataset", "internal/paper/output", "store", "store/storetest", "cmd/grfgp", "internal/atomicfile", "internal/mmap", "internal/mutate", "internal/release", "internal/peer", "internal/load", "server/tokens"}
-	mayLog     = []string{"cmd/grfgp", "server"}
-	mayUseHTTP = []string{"client", "internal/peer", "internal/load", "internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}
+	mayUseRoot = []string{"crossval", "replay", "report", "cmd/grfgp", "cmd/grfgp-lab", "lab/experiment", "lab/bench", "server",
+		"server/servertest", "study"}
+	mayUseOS = []string{"internal/argsfile", "internal/machine", "formats", "graphio", "lab/dataset", "lab/output", "store",
+		"store/storetest", "cmd/grfgp", "cmd/grfgp-lab", "internal/cli", "internal/atomicfile", "internal/mmap", "lab/mutants",
+		"internal/release", "internal/peer", "lab/load", "server/tokens", "internal/testkit", "internal/size"}
+	mayLog     = []string{"cmd/grfgp", "server", "server/servertest"}
+	mayUseHTTP = []string{"client", "internal/testkit", "internal/peer", "lab/load", "lab/dataset", "store", "store/storetest", "server",
+		"server/servertest",
+		"cmd/grfgp"}
 )
 
 func TestImports(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -90,8 +98,8 @@ func TestImports(t *testing.T) {
 			if dep == "grfgp" && !slices.Contains(mayUseRoot, name) || strings.HasPrefix(dep, "grfgp/cmd/") {
 				t.Errorf("%s imports %s, which is above all", p.ImportPath, dep)
 			}
-			if isPaper(dep) && !isPaper(p.ImportPath) && name != "cmd/grfgp" {
-				t.Errorf("%s imports %s: only the program's verbs may use the paper's packages", p.ImportPath, dep)
+			if isLab(dep) && !isLab(p.ImportPath) {
+				t.Errorf("%s imports %s: the lab studies the product, and is no part of it", p.ImportPath, dep)
 			}
 			for _, b := range banned {
 				if dep == b || strings.HasPrefix(dep, b+"/") {
@@ -106,30 +114,119 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// isPaper reports whether a package serves only the paper's experiments. Such
-// packages may use the library; the library never uses them.
-func isPaper(path string) bool { return strings.HasPrefix(path, "grfgp/internal/paper/") }
+// isLab reports whether a package studies the product: experiments, benchmarks, load tests. Such
+// packages may use the product; it never uses them.
+func isLab(path string) bool {
+	return strings.HasPrefix(path, "grfgp/lab/") || path == "grfgp/cmd/grfgp-lab"
+}
 
-// TestPaperVerbs checks that only three verbs of the program use the paper's packages.
-func TestPaperVerbs(t *testing.T) {
-	files, err := filepath.Glob("cmd/grfgp/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+// productModules are all modules that are linked into the program grfgp. Each costs time to build, size, and
+// trust: add one only if the product cannot do without it.
+var productModules = strings.Fields(`
+	github.com/andybalholm/brotli
+	github.com/beorn7/perks
+	github.com/cespare/xxhash/v2
+	github.com/dustin/go-humanize
+	github.com/google/uuid
+	github.com/jackc/pgpassfile
+	github.com/jackc/pgservicefile
+	github.com/jackc/pgx/v5
+	github.com/jackc/puddle/v2
+	github.com/klauspost/compress
+	github.com/munnerz/goautoneg
+	github.com/parquet-go/bitpack
+	github.com/parquet-go/jsonlite
+	github.com/parquet-go/parquet-go
+	github.com/pierrec/lz4/v4
+	github.com/prometheus/client_golang
+	github.com/prometheus/client_model
+	github.com/prometheus/common
+	github.com/prometheus/procfs
+	github.com/remyoudompheng/bigfft
+	github.com/spf13/cobra
+	github.com/spf13/pflag
+	github.com/twpayne/go-geom
+	golang.org/x/sync
+	golang.org/x/sys
+	golang.org/x/term
+	golang.org/x/text
+	gonum.org/v1/gonum
+	google.golang.org/protobuf
+	modernc.org/libc
+	modernc.org/mathutil
+	modernc.org/memory
+	modernc.org/sqlite`)
+
+// TestProductModules: what the product is built from is known, and the lab's figures are not in it.
+func TestProductModules(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/grfgp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOFLAGS=")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
 	}
-	for _, file := range files {
-		verb, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".go"), "_")
-		if slices.Contains([]string{"reproduce", "bench", "dataset"}, verb) {
-			continue
+	found := strings.Fields(string(out))
+	slices.Sort(found)
+	found = slices.DeleteFunc(slices.Compact(found), func(module string) bool { return module == "grfgp" })
+	for _, module := range found {
+		if !slices.Contains(productModules, module) {
+			t.Errorf("the program grfgp now has the module %s; 'go mod why -m %[1]s' says through which package", module)
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
+	}
+	for _, module := range productModules {
+		if !slices.Contains(found, module) {
+			t.Errorf("the program grfgp does not need the module %s any more: take it off the list", module)
+		}
+	}
+}
+
+// templates are functions of cobra that link text/template.
+var templates = regexp.MustCompile(`\.(Set(Usage|Help|Version)Template|AddTemplateFuncs?)\(`)
+
+// TestNoTemplates: the program has no templates. They call methods by a name that is known only when they run, so the
+// linker keeps every exported method of every type, 5 MB of them. Cobra imports text/template, but it is linked only if
+// a template is set.
+func TestNoTemplates(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Dir,GoFiles", "./cmd/grfgp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOFLAGS=")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	own := 0
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath, Dir  string
+			Imports, GoFiles []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
 			t.Fatal(err)
 		}
-		for _, i := range parsed.Imports {
-			if isPaper(strings.Trim(i.Path.Value, `"`)) {
-				t.Errorf("%s imports %s: only reproduce, bench and dataset may", file, i.Path.Value)
+		for _, dep := range p.Imports {
+			if dep == "html/template" || dep == "text/template" && p.ImportPath != "github.com/spf13/cobra" {
+				t.Errorf("%s imports %s", p.ImportPath, dep)
 			}
 		}
+		if !strings.HasPrefix(p.ImportPath, "grfgp/") {
+			continue
+		}
+		own++
+		for _, name := range p.GoFiles {
+			source, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := templates.Find(source); found != nil {
+				t.Errorf("%s/%s calls %s)", p.ImportPath, name, found)
+			}
+		}
+	}
+	if own == 0 {
+		t.Error("no package of the program was looked at")
 	}
 }
 
@@ -139,7 +236,9 @@ func isDrawer(name string) bool {
 }
 
 func TestDrawers(t *testing.T) {
-	for name, want := range map[string]bool{"util": true, "internal/util": true, "graph/helpers": true, "graph": false, "internal/rng": false} {
+	t.Parallel()
+	for name, want := range map[string]bool{"util": true, "internal/util": true, "graph/helpers": true, "graph": false,
+		"internal/rng": false} {
 		if isDrawer(name) != want {
 			t.Errorf("%s is a drawer: %v", name, !want)
 		}

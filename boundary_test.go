@@ -38,6 +38,7 @@ var errHalfMade = errors.New("something half-made came with an error")
 // Invalid arguments of any kind give an error that wraps the right sentinel,
 // never a panic or a partial result.
 func TestBadInputIsRefused(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	g, d := field(t, 6)
 	rings, l := fourRings(t)
@@ -156,11 +157,13 @@ func TestBadInputIsRefused(t *testing.T) {
 
 // If a kernel cannot be made, every function that needs it returns the error.
 func TestNoKernelIsAnError(t *testing.T) {
+	t.Parallel()
 	rings, l := fourRings(t)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.Spreading} {
-		if err := only(grfgp.Classify(gone, rings, l, grfgp.Spec{Method: "grf", Scales: "one"}, method)); !errors.Is(err, context.Canceled) || errors.Is(err, errHalfMade) {
+		if err := only(grfgp.Classify(gone, rings, l, grfgp.Spec{Method: "grf", Scales: "one"}, method)); !errors.Is(err, context.Canceled) ||
+			errors.Is(err, errHalfMade) {
 			t.Errorf("%v, when nobody waits any more: %v", method, err)
 		}
 	}
@@ -173,13 +176,15 @@ func TestNoKernelIsAnError(t *testing.T) {
 	if err := only(grfgp.Classify(t.Context(), large, l, spec, gp.Dirichlet)); err == nil || errors.Is(err, errHalfMade) {
 		t.Errorf("eigenvectors of %d nodes, for classes: %v", large.Len(), err)
 	}
-	if err := only(grfgp.Fit(t.Context(), large, gp.Data{Nodes: []int{1, 2}, Y: []float64{1, 2}}, spec)); err == nil || errors.Is(err, errHalfMade) {
+	if err := only(grfgp.Fit(t.Context(), large, gp.Data{Nodes: []int{1, 2}, Y: []float64{1, 2}}, spec)); err == nil ||
+		errors.Is(err, errHalfMade) {
 		t.Errorf("eigenvectors of %d nodes: %v", large.Len(), err)
 	}
 }
 
 // Empty lists of nodes and zero draws give empty results.
 func TestNothingComesOfNothing(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	g, d := field(t, 6)
 	for _, solver := range gp.SolverNames()[1:] {
@@ -221,6 +226,7 @@ func TestNothingComesOfNothing(t *testing.T) {
 
 // If the caller changes arguments or results afterwards, the model does not change.
 func TestModelIsItsOwn(t *testing.T) {
+	t.Parallel()
 	g, d := field(t, 6)
 	mean, noise := 20.0, 0.5
 	spec := plain
@@ -269,6 +275,7 @@ func TestModelIsItsOwn(t *testing.T) {
 
 // The Spec of a classifier holds all choices.
 func TestClassSpecIsFilledIn(t *testing.T) {
+	t.Parallel()
 	rings, l := fourRings(t)
 	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.Spreading} {
 		c, err := grfgp.Classify(t.Context(), rings, l, grfgp.Spec{Seed: 7}, method)
@@ -276,7 +283,8 @@ func TestClassSpecIsFilledIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := c.Spec()
-		if slices.Contains([]string{s.Family, s.Method, s.Scales, s.Trend}, "") || s.Hops == 0 != (s.Method == "dense" || s.Method == "series") || s.Seed != 7 || s.Check() != nil {
+		if slices.Contains([]string{s.Family, s.Method, s.Scales, s.Trend}, "") || s.Hops == 0 != (s.Method == "dense" || s.Method == "series") ||
+			s.Seed != 7 || s.Check() != nil {
 			t.Errorf("%v: %+v, %v", method, s, s.Check())
 		}
 	}
@@ -284,6 +292,7 @@ func TestClassSpecIsFilledIn(t *testing.T) {
 
 // A checkpoint can be resumed under the Spec that made it, and under no other.
 func TestResumeWantsTheSameSpec(t *testing.T) {
+	t.Parallel()
 	g := pathAndStar(t)
 	noise := 0.1
 	start := func(spec grfgp.Spec) *grfgp.Optimizer {
@@ -310,7 +319,8 @@ func TestResumeWantsTheSameSpec(t *testing.T) {
 		return c
 	}
 	grf := grfgp.Spec{Method: "grf", Family: "diffusion", Scales: "one", Trend: "none", Walks: 30, Hops: 6, Seed: 1}
-	for _, spec := range []grfgp.Spec{{}, {Hops: 12}, {Family: "matern"}, {Family: "matern", Nu: 1, Method: "series"}, {Method: "lowrank", Rank: 8}, {NoiseSD: &noise}, grf} {
+	for _, spec := range []grfgp.Spec{{}, {Hops: 12}, {Family: "matern"}, {Family: "matern", Nu: 1, Method: "series"},
+		{Method: "lowrank", Rank: 8}, {NoiseSD: &noise}, grf} {
 		if err := start(spec).Resume(t.Context(), made(spec)); err != nil {
 			t.Errorf("%+v: %v", spec, err)
 		}
@@ -363,6 +373,7 @@ func without(t *testing.T, text []byte, key string) string {
 // A file whose Spec leaves the kernel open wraps ErrFile; a failing reader does
 // not.
 func TestLoadTellsWhoseFaultItIs(t *testing.T) {
+	t.Parallel()
 	g, d := field(t, 6)
 	m, err := grfgp.Fit(t.Context(), g, d, plain)
 	if err != nil {
@@ -377,7 +388,8 @@ func TestLoadTellsWhoseFaultItIs(t *testing.T) {
 		torn := without(t, []byte(body), key)
 		sum := crc32.Checksum([]byte(torn), crc32.MakeTable(crc32.Castagnoli))
 		text := fmt.Sprintf("%s %08x\n%s\n", head[:strings.LastIndex(head, " ")], sum, torn)
-		if err := only(grfgp.Load(t.Context(), strings.NewReader(text), g)); !errors.Is(err, grfgp.ErrFile) || !strings.Contains(err.Error(), "kernel") || errors.Is(err, errHalfMade) {
+		if err := only(grfgp.Load(t.Context(), strings.NewReader(text), g)); !errors.Is(err, grfgp.ErrFile) ||
+			!strings.Contains(err.Error(), "kernel") || errors.Is(err, errHalfMade) {
 			t.Errorf("no %s: %v", key, err)
 		}
 	}

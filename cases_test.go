@@ -15,6 +15,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // fieldCase is a graph with a known function on it.
@@ -107,6 +108,33 @@ func hubBlocks(n int) func(*rand.Rand) *graph.Graph {
 	}
 }
 
+// tree joins every node to one of the twenty before it.
+func tree(n int) func(*rand.Rand) *graph.Graph {
+	return func(random *rand.Rand) *graph.Graph {
+		return fromEdges(n, func(add func(u, v int, w float64)) {
+			for i := 1; i < n; i++ {
+				add(i, max(0, i-1-random.IntN(20)), 1)
+			}
+		})
+	}
+}
+
+// roadMesh is a grid without a fifth of its edges: some nodes are alone.
+func roadMesh(side int) func(*rand.Rand) *graph.Graph {
+	return func(random *rand.Rand) *graph.Graph {
+		return fromEdges(side*side, func(add func(u, v int, w float64)) {
+			for i := range side * side {
+				if i%side > 0 && random.Float64() < 0.8 {
+					add(i-1, i, 1)
+				}
+				if i >= side && random.Float64() < 0.8 {
+					add(i-side, i, 1)
+				}
+			}
+		})
+	}
+}
+
 // perBlock gives every block its own value.
 func perBlock(of func(g *graph.Graph, i int) int, values ...float64) func(*graph.Graph, *rand.Rand) []float64 {
 	return func(g *graph.Graph, _ *rand.Rand) []float64 {
@@ -116,6 +144,11 @@ func perBlock(of func(g *graph.Graph, i int) int, values ...float64) func(*graph
 		}
 		return y
 	}
+}
+
+// checkered are the colours of a board.
+func checkered(side int) func(*graph.Graph, int) int {
+	return func(_ *graph.Graph, i int) int { return (i/side + i%side) % 2 }
 }
 
 // smoothField averages white noise over neighbours, in steps, and scales it to
@@ -159,9 +192,6 @@ func smoothField(steps int) func(*graph.Graph, *rand.Rand) []float64 {
 // neighbours that differ, far parts, and nothing but noise.
 func fieldCases() []fieldCase {
 	side := func(g *graph.Graph, i int) int { return i % 2 }
-	square := func(n int) func(*graph.Graph, int) int {
-		return func(_ *graph.Graph, i int) int { return (i/n + i%n) % 2 }
-	}
 	degreeValue := func(of func(float64) float64) func(*graph.Graph, *rand.Rand) []float64 {
 		return func(g *graph.Graph, _ *rand.Rand) []float64 {
 			y := make([]float64, g.Len())
@@ -173,13 +203,6 @@ func fieldCases() []fieldCase {
 	}
 	ba := func(n int) func(*rand.Rand) *graph.Graph {
 		return func(random *rand.Rand) *graph.Graph { return must(graph.BarabasiAlbert(n, 3, random.Uint64())) }
-	}
-	tree := func(random *rand.Rand) *graph.Graph {
-		return fromEdges(600, func(add func(u, v int, w float64)) {
-			for i := 1; i < 600; i++ {
-				add(i, max(0, i-1-random.IntN(20)), 1)
-			}
-		})
 	}
 	brownian := func(g *graph.Graph, random *rand.Rand) []float64 {
 		y := make([]float64, g.Len())
@@ -201,7 +224,7 @@ func fieldCases() []fieldCase {
 		}, 0, 150},
 		{"degree (ba)", ba(800), degreeValue(func(d float64) float64 { return d }), 0.5, 150},
 		{"log degree (ba)", ba(800), degreeValue(math.Log), 0.1, 150},
-		{"checkerboard grid", grid(28, 28), perBlock(square(28), -1, 1), 0.2, 200},
+		{"checkerboard grid", grid(28, 28), perBlock(checkered(28), -1, 1), 0.2, 200},
 		{"bipartite sides", func(random *rand.Rand) *graph.Graph {
 			return fromEdges(400, func(add func(u, v int, w float64)) {
 				for range 1200 {
@@ -245,7 +268,7 @@ func fieldCases() []fieldCase {
 				}
 			})
 		}, smoothField(0), 0.2, 50},
-		{"tree, Brownian", tree, brownian, 0.1, 150},
+		{"tree, Brownian", tree(600), brownian, 0.1, 150},
 		{"two far components", func(*rand.Rand) *graph.Graph {
 			return fromEdges(800, func(add func(u, v int, w float64)) {
 				for part := range 2 {
@@ -287,18 +310,7 @@ func fieldCases() []fieldCase {
 			return 2
 		}, 12, -4, 2), 1, 120},
 		{"hubs in blocks", hubBlocks(700), perBlock(func(_ *graph.Graph, i int) int { return i % 4 }, -1.3, -0.4, 0.4, 1.3), 0.3, 150},
-		{"smooth road mesh", func(random *rand.Rand) *graph.Graph {
-			return fromEdges(900, func(add func(u, v int, w float64)) {
-				for i := range 900 {
-					if i%30 > 0 && random.Float64() < 0.8 {
-						add(i-1, i, 1)
-					}
-					if i >= 30 && random.Float64() < 0.8 {
-						add(i-30, i, 1)
-					}
-				}
-			})
-		}, smoothField(300), 0.3, 100},
+		{"smooth road mesh", roadMesh(30), smoothField(300), 0.3, 100},
 	}
 }
 
@@ -375,23 +387,33 @@ func caseNamed(name string) fieldCase {
 
 // If neighbours are negatively correlated, the error of the automatic choice is
 // within 10 % of that of free coefficients, and far below that of the mean, which
-// is 1.
+// is 1. The quick suite has one draw on a small grid.
 func TestNeighboursThatDiffer(t *testing.T) {
-	heavy(t)
-	for _, name := range []string{"checkerboard grid", "bipartite sides"} {
-		c := caseNamed(name)
-		auto, free := c.rmse(t, 3, by(t, grfgp.Spec{})), c.rmse(t, 3, by(t, grfgp.Spec{Family: "free", Scales: "one"}))
-		t.Logf("%s: auto %.3f, free %.3f", name, auto, free)
-		if auto > 1.1*free || auto > 0.3 {
-			t.Errorf("%s: auto has an error of %.3f, free coefficients %.3f", name, auto, free)
-		}
+	t.Parallel()
+	testkit.Unraced(t)
+	board, sides := caseNamed("checkerboard grid"), caseNamed("bipartite sides")
+	cases, draws := []fieldCase{board, sides}, 3
+	if !testkit.IsFull() {
+		board.graph, board.value, board.measured = grid(12, 12), perBlock(checkered(12), -1, 1), 50
+		cases, draws = []fieldCase{board}, 1
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			auto, free := c.rmse(t, draws, by(t, grfgp.Spec{})), c.rmse(t, draws, by(t, grfgp.Spec{Family: "free", Scales: "one"}))
+			t.Logf("auto %.3f, free %.3f", auto, free)
+			if auto > 1.1*free || auto > 0.3 {
+				t.Errorf("auto has an error of %.3f, free coefficients %.3f", auto, free)
+			}
+		})
 	}
 }
 
 // If measurements cannot show whether neighbours differ or are alike, the chosen
 // kernel makes them alike: on a ring of which every other node is measured.
 func TestEveryOtherNode(t *testing.T) {
-	slowWhenRaced(t)
+	t.Parallel()
+	testkit.Unraced(t)
 	g := must(graph.Ring(200))
 	random := rand.New(rng.New(1, "every other node"))
 	height := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/100) }
@@ -408,29 +430,44 @@ func TestEveryOtherNode(t *testing.T) {
 }
 
 // On graphs with hubs kernels of unit variance are candidates and lower the error, and
-// roles, which do not matter there, raise it by 10 % at most; there and, within 1 %, on a tree the automatic choice beats harmonic interpolation.
+// roles, which do not matter there, raise it by 10 % at most; there and, within 1 %, on a tree the automatic choice beats harmonic
+// interpolation.
+// The quick suite has one draw on smaller graphs.
 func TestHubsAndTrees(t *testing.T) {
-	heavy(t)
-	hubs := caseNamed("hubs in blocks")
-	auto := hubs.rmse(t, 3, by(t, grfgp.Spec{Roles: "none"}))
-	natural := hubs.rmse(t, 3, by(t, grfgp.Spec{Variance: "natural", Laplacian: "normalized", Scales: "one", Roles: "none"}))
-	rule, roles := hubs.rmse(t, 3, harmonic), hubs.rmse(t, 3, by(t, grfgp.Spec{}))
-	t.Logf("hubs: without roles %.3f, variance by degree %.3f, harmonic %.3f; with roles %.3f", auto, natural, rule, roles)
-	if auto > 0.95*natural || auto > rule || roles > 1.1*auto {
-		t.Errorf("hubs: without roles the error is %.3f, of kernels whose variance goes with the degree %.3f, of harmonic interpolation %.3f; with roles %.3f", auto, natural, rule, roles)
+	t.Parallel()
+	testkit.Unraced(t)
+	hubs, wood, draws := caseNamed("hubs in blocks"), caseNamed("tree, Brownian"), 3
+	if !testkit.IsFull() {
+		hubs.graph, hubs.measured = hubBlocks(180), 60
+		wood.graph, wood.measured = tree(200), 50
+		draws = 1
 	}
-	tree := caseNamed("tree, Brownian")
-	auto, rule = tree.rmse(t, 3, by(t, grfgp.Spec{})), tree.rmse(t, 3, harmonic)
-	t.Logf("tree: auto %.3f, harmonic %.3f", auto, rule)
-	if auto > 1.01*rule {
-		t.Errorf("a tree: auto has an error of %.3f, harmonic interpolation %.3f", auto, rule)
-	}
+	t.Run("hubs", func(t *testing.T) {
+		t.Parallel()
+		auto := hubs.rmse(t, draws, by(t, grfgp.Spec{Roles: "none"}))
+		natural := hubs.rmse(t, draws, by(t, grfgp.Spec{Variance: "natural", Laplacian: "normalized", Scales: "one", Roles: "none"}))
+		rule, roles := hubs.rmse(t, draws, harmonic), hubs.rmse(t, draws, by(t, grfgp.Spec{}))
+		t.Logf("without roles %.3f, variance by degree %.3f, harmonic %.3f; with roles %.3f", auto, natural, rule, roles)
+		if auto > 0.95*natural || auto > rule || roles > 1.1*auto {
+			t.Errorf("without roles the error is %.3f, of kernels whose variance goes with the degree %.3f, of harmonic interpolation %.3f; "+
+				"with roles %.3f", auto, natural, rule, roles)
+		}
+	})
+	t.Run("tree", func(t *testing.T) {
+		t.Parallel()
+		auto, rule := wood.rmse(t, draws, by(t, grfgp.Spec{})), wood.rmse(t, draws, harmonic)
+		t.Logf("auto %.3f, harmonic %.3f", auto, rule)
+		if auto > 1.01*rule {
+			t.Errorf("auto has an error of %.3f, harmonic interpolation %.3f", auto, rule)
+		}
+	})
 }
 
 // Parts of a graph whose values are far apart do not inflate the noise: it is 0.1
 // here, a five-hundredth of the distance between the parts.
 func TestFarPartsAndNoise(t *testing.T) {
-	slowWhenRaced(t)
+	t.Parallel()
+	testkit.Unraced(t)
 	g, _, d := caseNamed("two far components").draw(0)
 	m, err := grfgp.Fit(context.Background(), g, d, grfgp.Spec{Family: "diffusion", Scales: "many", Variance: "natural"})
 	if err != nil {
@@ -446,7 +483,8 @@ func TestFarPartsAndNoise(t *testing.T) {
 // TestCasesTable prints the errors of the automatic choice and of simple rules over
 // all cases, means over three draws.
 func TestCasesTable(t *testing.T) {
-	full(t)
+	t.Parallel()
+	testkit.Study(t)
 	for _, c := range fieldCases() {
 		const draws = 3
 		chosen := ""

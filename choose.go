@@ -180,14 +180,16 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *p
 		}
 	}
 	whyBest := reason(best, c.tried, sketch)
-	m := &Model{of: t, fitted: best.model, choice: Choice{Method: method, Why: append(append(why, t.whyTimes()...), whyScales, whyTrend, whyKnown), Fit: best.report}}
+	m := &Model{of: t, fitted: best.model, choice: Choice{
+		Method: method, Why: append(append(why, t.whyTimes()...), whyScales, whyTrend, whyKnown), Fit: best.report}}
 	m.choice.Why = slices.DeleteFunc(m.choice.Why, func(s string) bool { return s == "" })
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
 		last := work.Part(1, 0)
 		last.Step("fitting " + best.String())
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Device: card, Progress: last}); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(),
+			gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Device: card, Progress: last}); err != nil {
 			return nil, err
 		}
 	}
@@ -369,15 +371,19 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 		by = " on a sample of the measurements"
 	}
 	if first := likeliest(tried); first.String() != best.String() {
-		return fmt.Sprintf("%v was chosen: %v has a higher marginal likelihood, but predicts held-out measurements no better at the distances of the unmeasured nodes", best, first)
+		return fmt.Sprintf("%v was chosen: %v has a higher marginal likelihood, but predicts held-out measurements no better at the distances "+
+			"of the unmeasured nodes", best, first)
 	}
-	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter, more where measurements are few, and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)", best, len(tried), by)
+	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter, "+
+		"more where measurements are few, and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)", best,
+		len(tried), by)
 }
 
 // choose records the chosen kernel and the reason.
 func (m *Model) choose(c candidate, tried []attempt, why string) {
 	m.spec = m.of.spec.filled(c, m.choice.Method)
-	m.choice.Family, m.choice.Scales, m.choice.Variance, m.choice.Trend, m.choice.Hops = c.name, m.spec.Scales, m.spec.Variance, m.spec.Trend, m.spec.Hops
+	m.choice.Family, m.choice.Scales, m.choice.Variance, m.choice.Trend, m.choice.Hops = c.name, m.spec.Scales, m.spec.Variance, m.spec.Trend,
+		m.spec.Hops
 	m.choice.Terms = m.spec.Terms
 	for _, a := range tried {
 		m.choice.Candidates = append(m.choice.Candidates, TriedKernel{a.String(), a.report.LogLikelihood, a.report.LOOScore})

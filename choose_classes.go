@@ -74,7 +74,8 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 }
 
 // relearnClasses fits the kernel of another classifier to labels, starting from its hyperparameters, which it may keep.
-func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Classification, keep bool, work *progress.Work) (*Classification, error) {
+func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Classification, keep bool, work *progress.Work) (*Classification,
+	error) {
 	card, err := t.card()
 	if err != nil {
 		return nil, err
@@ -120,7 +121,8 @@ func (t *Trainer) opensClasses(method gp.ClassMethod) bool {
 // learned: the kernel reaches from the labels to most nodes, as classes could not be predicted otherwise.
 func (t *Trainer) assumeClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions) (*Classification, error) {
 	method, hops, why := t.decide(own.Len(), true)
-	k := candidate{family: t.spec.classFamilies(hops)[0], unit: t.spec.unitClasses(method), hops: t.fineHops(false, method, hops), terms: graphTerm}
+	k := candidate{family: t.spec.classFamilies(hops)[0], unit: t.spec.unitClasses(method), hops: t.fineHops(false, method, hops),
+		terms: graphTerm}
 	made, err := t.classKernel(ctx, k, method)
 	if err != nil {
 		return nil, err
@@ -130,13 +132,15 @@ func (t *Trainer) assumeClasses(ctx context.Context, own gp.Labels, opts gp.Clas
 	if opts.Method == gp.OneVsAll {
 		theta = append(theta, assumedNoise)
 	}
-	opts.State = &gp.ClassState{Method: opts.Method, Solver: cmp.Or(opts.Solver, gp.Exact), Theta: theta, Calibration: gp.Calibration{Temperature: 1, Spread: 1}}
+	opts.State = &gp.ClassState{Method: opts.Method, Solver: cmp.Or(opts.Solver, gp.Exact), Theta: theta,
+		Calibration: gp.Calibration{Temperature: 1, Spread: 1}}
 	c := &Classification{of: t, card: opts.Device}
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, made, own, opts); err != nil {
 		return nil, err
 	}
 	c.choice.Method, c.choice.Why = method, append(why, "unit variance at every node: classes do not depend on the degree",
-		fmt.Sprintf("hyperparameters are assumed, not learned, because no class has two labels: a length of %.3g, by which labels reach most nodes", length))
+		fmt.Sprintf("hyperparameters are assumed, not learned, because no class has two labels: a length of %.3g, by which labels reach most "+
+			"nodes", length))
 	if err := t.average(ctx, own, opts.Method, c); err != nil {
 		return nil, err
 	}
@@ -243,7 +247,8 @@ type classContest struct {
 // compareClasses returns the best candidate by a sample of the labels, and adds all candidates to the ClassChoice. The
 // first family decides between one scale and many; the other families are tried with that decision. The best is to be
 // fitted to all labels, on whose number its representation depends.
-func (t *Trainer) compareClasses(ctx context.Context, sample, all gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice, work *progress.Work) (best classAttempt, err error) {
+func (t *Trainer) compareClasses(ctx context.Context, sample, all gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice,
+	work *progress.Work) (best classAttempt, err error) {
 	labels := all.Len()
 	method, hops, why := t.decide(min(labels, classLearned), true)
 	scales, whyScales, err := t.decideScales(ctx, sample.Nodes, method, hops)
@@ -488,7 +493,8 @@ func (c *Classification) choose(chosen candidate) {
 		how = "held out"
 	}
 	if n := len(c.choice.Candidates); n > 1 {
-		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried, after a penalty of one nat per hyperparameter", chosen, n))
+		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried, after a penalty of one nat "+
+			"per hyperparameter", chosen, n))
 	}
 	if w := c.choice.Spreading; w > 0 {
 		by := "by how well it predicts labels left out"
@@ -502,7 +508,8 @@ func (c *Classification) choose(chosen candidate) {
 		c.choice.Why, c.choice.Cautions = append(c.choice.Why, unknown), append(c.choice.Cautions, unknown)
 		return
 	}
-	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted correctly (mean log probability %.3f; calibrated with temperature %.2f and spread %.1f)",
+	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted correctly (mean log probability %.3f; "+
+		"calibrated with temperature %.2f and spread %.1f)",
 		r.Scored, how, 100*r.Accuracy, r.Score, r.Temperature, r.Spread))
 }
 
@@ -535,6 +542,7 @@ func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMeth
 	c.fill(candidate{family: matern, terms: graphTerm})
 	c.choice.Family = "spreading"
 	kappa := c.choice.Fit.Theta[1]
-	c.choice.Why = []string{fmt.Sprintf("label spreading: each node takes a share of %.2g of its label from its neighbours", kappa*kappa/(2+kappa*kappa))}
+	c.choice.Why = []string{fmt.Sprintf("label spreading: each node takes a share of %.2g of its label from its neighbours",
+		kappa*kappa/(2+kappa*kappa))}
 	return c, nil
 }

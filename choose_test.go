@@ -13,8 +13,10 @@ import (
 // Kernels are compared by log marginal likelihood less one nat per hyperparameter
 // (Akaike): a kernel with two more must be likelier by more than two nats.
 func TestHyperparametersCost(t *testing.T) {
+	t.Parallel()
 	try := func(name string, logLikelihood float64, hyperparameters int) attempt {
-		return attempt{candidate: candidate{family: family{name: name}}, report: gp.FitReport{LogLikelihood: logLikelihood, Theta: make([]float64, hyperparameters)}, values: 1_000_000}
+		return attempt{candidate: candidate{family: family{name: name}},
+			report: gp.FitReport{LogLikelihood: logLikelihood, Theta: make([]float64, hyperparameters)}, values: 1_000_000}
 	}
 	for _, c := range []struct {
 		by   float64 // of the larger one, in nats
@@ -28,6 +30,7 @@ func TestHyperparametersCost(t *testing.T) {
 
 // With more labels than are factored, smooth functions of covariates are Fourier features, although kernels are compared on few labels.
 func TestManyLabelsFourier(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(30)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +45,8 @@ func TestManyLabelsFourier(t *testing.T) {
 		t.Fatal(err)
 	}
 	for labels, want := range map[int]int{exactMost: 0, exactMost + 1: pairsMany} {
-		c := &classContest{Trainer: trainer, labels: labels, method: "series", tell: &ClassChoice{}, sample: gp.Labels{Nodes: []int{0, 9, 20}, Class: []int{0, 1, 0}, Classes: 2}}
+		c := &classContest{Trainer: trainer, labels: labels, method: "series", tell: &ClassChoice{},
+			sample: gp.Labels{Nodes: []int{0, 9, 20}, Class: []int{0, 1, 0}, Classes: 2}}
 		alone := classAttempt{candidate: candidate{family: trainer.spec.classFamilies(0)[0], terms: graphTerm, many: true}}
 		if err := c.tryKnown(t.Context(), alone); err != nil {
 			t.Fatal(err)
@@ -56,6 +60,7 @@ func TestManyLabelsFourier(t *testing.T) {
 // The penalty for hyperparameters grows where measurements are few, for every kernel: eleven free coefficients need a gain of
 // some 13 nats over a diffusion kernel at 40 measurements, and of some 9 at 4,000, beside unusualOdds.
 func TestWorthOfFewMeasurements(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		values    int
 		low, high float64
@@ -71,6 +76,7 @@ func TestWorthOfFewMeasurements(t *testing.T) {
 // A kernel of classes with four more hyperparameters than another needs four nats on all labels (Akaike), and fewer on a sample
 // of them: what it loses by errors of hyperparameters is less where these are learned from more labels.
 func TestWorthOfSample(t *testing.T) {
+	t.Parallel()
 	of := func(score float64, hyperparameters, labels int) float64 {
 		r := gp.ClassifyReport{Score: score / 400, Scored: 400}
 		r.Theta = make([]float64, hyperparameters)

@@ -127,7 +127,8 @@ func (c *Classification) Condition(ctx context.Context, l gp.Labels, w *progress
 }
 
 // classify fits a classifier by learn, which gets sorted labels.
-func (t *Trainer) classify(ctx context.Context, l gp.Labels, w *progress.Work, learn func(own gp.Labels) (*Classification, error)) (*Classification, error) {
+func (t *Trainer) classify(ctx context.Context, l gp.Labels, w *progress.Work,
+	learn func(own gp.Labels) (*Classification, error)) (*Classification, error) {
 	if err := l.Check(t.graph.Len()); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // communities is a stochastic block model of equal classes in which a node has so
@@ -46,6 +47,7 @@ func communities(t testing.TB, nodes, classes int, within, between, share float6
 
 // All choices are made and reported, and results are in the numbering of the graph.
 func TestClassify(t *testing.T) {
+	t.Parallel()
 	k := communities(t, 240, 3, 6, 2, 0.3)
 	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.OneVsAll, gp.Variational, gp.Spreading} {
 		s, c := k.score(t, grfgp.Spec{}, method)
@@ -73,6 +75,8 @@ func TestClassify(t *testing.T) {
 // spreading, which loses log 2 = 0.69 nats to it at most and here 0.16: these classes are communities, for which label spreading is
 // made. Before class probabilities treated all classes alike, one label per class gave the accuracy of a guess.
 func TestFewLabelsPerClass(t *testing.T) {
+	t.Parallel()
+	testkit.Unraced(t)
 	const classes, size, draws = 4, 60, 12
 	k := communities(t, classes*size, classes, 6, 1, 0)
 	trainer, err := grfgp.NewTrainer(k.graph, grfgp.Spec{Seed: 1, Roles: "none"})
@@ -134,6 +138,7 @@ func perClass(all gp.Labels, count int, seed uint64) (some, rest gp.Labels) {
 
 // Many scales and every family and representation work.
 func TestClassifySpecs(t *testing.T) {
+	t.Parallel()
 	k := communities(t, 400, 2, 6, 2, 0.2)
 	for _, spec := range []grfgp.Spec{
 		{Scales: "many"},
@@ -149,6 +154,7 @@ func TestClassifySpecs(t *testing.T) {
 }
 
 func TestClassifyErrors(t *testing.T) {
+	t.Parallel()
 	k := communities(t, 80, 2, 4, 1, 0.5)
 	for name, l := range map[string]gp.Labels{
 		"none":       {Classes: 2},
@@ -161,7 +167,8 @@ func TestClassifyErrors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Family: "cubist"}, gp.Dirichlet); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Family: "cubist"}, gp.Dirichlet); !errors.Is(err,
+		grfgp.ErrSpec) {
 		t.Errorf("a family that is none: %v", err)
 	}
 }
@@ -169,9 +176,9 @@ func TestClassifyErrors(t *testing.T) {
 // A million nodes, 50,000 labels and eight classes, and a tenth of that: the
 // figures of docs/classification.md. It takes some minutes and 10 GiB.
 func TestClassifyMillion(t *testing.T) {
-	full(t)
+	t.Parallel()
 	if os.Getenv("GRFGP_MILLION") == "" {
-		t.Skip("set GRFGP_MILLION=1 too: it takes 12 GiB")
+		t.Skip("set GRFGP_MILLION=1 for a million nodes: it takes minutes and 12 GiB")
 	}
 	var accuracy []float64
 	for _, nodes := range []int{100_000, 1_000_000} {
@@ -181,7 +188,8 @@ func TestClassifyMillion(t *testing.T) {
 		s, c := k.score(t, spec, gp.Dirichlet)
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		t.Logf("%d nodes: %+v in %.0f s, %.1f GiB; %v; %+v", nodes, s, time.Since(began).Seconds(), float64(m.Sys)/(1<<30), c.Choice().Why, c.Choice().Fit)
+		t.Logf("%d nodes: %+v in %.0f s, %.1f GiB; %v; %+v", nodes, s, time.Since(began).Seconds(), float64(m.Sys)/(1<<30), c.Choice().Why,
+			c.Choice().Fit)
 		accuracy = append(accuracy, s.accuracy)
 	}
 	if math.Abs(accuracy[0]-accuracy[1]) > 0.01 {
@@ -199,7 +207,8 @@ func ExampleClassify() {
 	if err != nil {
 		panic(err)
 	}
-	c, err := grfgp.Classify(context.Background(), g, gp.Labels{Nodes: []int{0, 5}, Class: []int{0, 1}, Classes: 2}, grfgp.Spec{}, gp.Dirichlet)
+	c, err := grfgp.Classify(context.Background(), g, gp.Labels{Nodes: []int{0, 5}, Class: []int{0, 1}, Classes: 2}, grfgp.Spec{},
+		gp.Dirichlet)
 	if err != nil {
 		panic(err)
 	}
@@ -226,6 +235,7 @@ func ExampleClassify() {
 
 // In components without a label the probabilities are the class frequencies.
 func TestClassesWithoutLabels(t *testing.T) {
+	t.Parallel()
 	var edges graph.Edges
 	for ring := range uint32(2) {
 		for i := range uint32(40) {

@@ -22,9 +22,9 @@ func (m *Model) Condition(ctx context.Context, d gp.Data) (*Model, error) {
 		return nil, err
 	}
 	state := m.fitted.State()
-	noisy := m.spec.kind() == gp.Gaussian || m.spec.kind() == gp.Student
-	if noisy && state.Noise == 0 && m.spec.NoiseSD == nil && d.NoiseVar == nil {
-		return nil, fmt.Errorf("%w: the model was fitted to measurements with noise variances of their own, and these have none; give a noise variance for each", gp.ErrData)
+	if m.spec.kind().About().Noisy && state.Noise == 0 && m.spec.NoiseSD == nil && d.NoiseVar == nil {
+		return nil, fmt.Errorf("%w: the model was fitted to measurements with noise variances of their own, and these have none; give a noise "+
+			"variance for each", gp.ErrData)
 	}
 	other := *m
 	if solver := m.solverFor(own); solver != state.Solver {

@@ -17,6 +17,7 @@ import (
 // those that were learned, for every kind of values, with many scales, and after Save and
 // Load.
 func TestCondition(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(9, 8)
 	if err != nil {
 		t.Fatal(err)
@@ -38,13 +39,19 @@ func TestCondition(t *testing.T) {
 	}{
 		"gaussian":    {Spec{Family: "diffusion", Scales: "one", Roles: "none"}, wave, 0},
 		"many scales": {Spec{Scales: "many", Roles: "none"}, wave, 0},
-		"covariates":  {Spec{Family: "diffusion", Scales: "one", Roles: "none", Covariates: known, Terms: []string{"graph", "covariates"}}, func(i int) float64 { return wave(i) + lanes[i] }, 0},
-		"logarithms":  {Spec{Family: "diffusion", Scales: "one", Roles: "none", Transform: "log"}, func(i int) float64 { return math.Exp(wave(i)) }, 0},
-		"counts":      {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "count"}, func(i int) float64 { return math.Round(4 + 3*wave(i)) }, 2},
-		"shares":      {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "share"}, func(i int) float64 { return math.Round(5 + 4*wave(i)) }, 10},
-		"yes and no":  {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "yes-no"}, func(i int) float64 { return float64(i / 9 % 2) }, 0},
+		"covariates": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Covariates: known, Terms: []string{"graph", "covariates"}},
+			func(i int) float64 { return wave(i) + lanes[i] }, 0},
+		"logarithms": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Transform: "log"},
+			func(i int) float64 { return math.Exp(wave(i)) }, 0},
+		"counts": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "count"},
+			func(i int) float64 { return math.Round(4 + 3*wave(i)) }, 2},
+		"shares": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "share"},
+			func(i int) float64 { return math.Round(5 + 4*wave(i)) }, 10},
+		"yes and no": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "yes-no"},
+			func(i int) float64 { return float64(i / 9 % 2) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			measure := func(start, step int) (d gp.Data) {
 				for i := start; i < n; i += step {
 					d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, c.value(i))
@@ -72,7 +79,8 @@ func TestCondition(t *testing.T) {
 				t.Fatal(err)
 			}
 			if other.LearnedFrom() != first.Len() || other.Data().Len() != then.Len() {
-				t.Errorf("learned from %d measurements, conditioned on %d; want %d and %d", other.LearnedFrom(), other.Data().Len(), first.Len(), then.Len())
+				t.Errorf("learned from %d measurements, conditioned on %d; want %d and %d", other.LearnedFrom(), other.Data().Len(), first.Len(),
+					then.Len())
 			}
 			// By hand: the chosen kernel with the saved state.
 			k, err := m.of.chosenKernel(t.Context(), m.spec)
@@ -125,6 +133,7 @@ func TestCondition(t *testing.T) {
 // The mean is that of the formula m + k(·,x)ᵀ(K + σ²I)⁻¹(y − m) with what was learned from
 // the first measurements, and the second ones.
 func TestConditionByFormula(t *testing.T) {
+	t.Parallel()
 	const n = 40
 	g, err := graph.Ring(n)
 	if err != nil {
@@ -189,6 +198,7 @@ func TestConditionByFormula(t *testing.T) {
 // Measurements without noise variances do not suit a model that was fitted to some with
 // them: it knows no noise of its own.
 func TestConditionNeedsNoise(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(20)
 	if err != nil {
 		t.Fatal(err)

@@ -73,6 +73,7 @@ func customTask(t *testing.T) (*graph.Graph, gp.Data) {
 // A custom family is fitted in every representation; the exact representations
 // agree with each other.
 func TestCustomFamilyFits(t *testing.T) {
+	t.Parallel()
 	g, d := customTask(t)
 	nodes := []int{1, 40, 80}
 	predict := func(spec grfgp.Spec) []float64 {
@@ -92,7 +93,8 @@ func TestCustomFamilyFits(t *testing.T) {
 	}
 	byLength := grfgp.CustomFamily{Name: custom.Name, Modulation: steps{}}
 	dense := predict(grfgp.Spec{Custom: &custom, Method: "dense", Scales: "one", Trend: "none", Variance: "natural"})
-	for _, spec := range []grfgp.Spec{{Custom: &custom, Method: "series"}, {Custom: &byLength, Hops: 3}, {Custom: &byLength, Method: "series", Hops: 3}, {Custom: &custom, Method: "grf", Walks: 400, Hops: 3}} {
+	for _, spec := range []grfgp.Spec{{Custom: &custom, Method: "series"}, {Custom: &byLength, Hops: 3},
+		{Custom: &byLength, Method: "series", Hops: 3}, {Custom: &custom, Method: "grf", Walks: 400, Hops: 3}} {
 		spec.Scales, spec.Trend, spec.Variance = "one", "none", "natural"
 		limit := 1e-4
 		if spec.Method == "grf" {
@@ -106,13 +108,15 @@ func TestCustomFamilyFits(t *testing.T) {
 	}
 	predict(grfgp.Spec{Custom: &custom})                                // everything else is chosen
 	predict(grfgp.Spec{Custom: &custom, Scales: "many", Method: "grf"}) // other scales on top
-	if _, err := grfgp.Classify(t.Context(), g, gp.Labels{Nodes: []int{0, 1, 79, 80}, Class: []int{0, 0, 1, 1}, Classes: 2}, grfgp.Spec{Custom: &custom}, gp.Dirichlet); err != nil {
+	if _, err := grfgp.Classify(t.Context(), g, gp.Labels{Nodes: []int{0, 1, 79, 80}, Class: []int{0, 0, 1, 1}, Classes: 2},
+		grfgp.Spec{Custom: &custom}, gp.Dirichlet); err != nil {
 		t.Error(err)
 	}
 }
 
 // A saved model holds the name of its custom family; Load needs the family again.
 func TestCustomFamilyIsLoaded(t *testing.T) {
+	t.Parallel()
 	g, d := customTask(t)
 	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Custom: &custom})
 	if err != nil {
@@ -125,7 +129,8 @@ func TestCustomFamilyIsLoaded(t *testing.T) {
 	if _, err := grfgp.Load(t.Context(), bytes.NewReader(file.Bytes()), g); !errors.Is(err, grfgp.ErrFile) {
 		t.Errorf("without the family: %v", err)
 	}
-	again, err := grfgp.Load(t.Context(), &file, g, grfgp.Spec{Custom: &grfgp.CustomFamily{Name: "another", Modulation: kernel.Diffusion{}}}, grfgp.Spec{Custom: &custom})
+	again, err := grfgp.Load(t.Context(), &file, g, grfgp.Spec{Custom: &grfgp.CustomFamily{Name: "another", Modulation: kernel.Diffusion{}}},
+		grfgp.Spec{Custom: &custom})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +150,7 @@ func TestCustomFamilyIsLoaded(t *testing.T) {
 // An Optimizer fits a custom family and resumes from a checkpoint that was stored
 // as JSON.
 func TestCustomFamilyInAnOptimizer(t *testing.T) {
+	t.Parallel()
 	g, d := customTask(t)
 	build := func() *grfgp.Optimizer {
 		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Custom: &custom}, bayesopt.Options{Seed: 1})
@@ -190,6 +196,7 @@ func TestCustomFamilyInAnOptimizer(t *testing.T) {
 }
 
 func TestCustomFamiliesAreChecked(t *testing.T) {
+	t.Parallel()
 	byLength := grfgp.CustomFamily{Name: "by length", Modulation: steps{}}
 	for _, spec := range []grfgp.Spec{
 		{Family: "three steps"}, {Family: "matern", Custom: &custom}, {Custom: &grfgp.CustomFamily{Name: "free", Modulation: steps{}}},

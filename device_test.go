@@ -16,6 +16,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/gpu"
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 )
 
 // onRing returns a ring of 40 nodes, half of which are measured.
@@ -32,7 +33,8 @@ func onRing(t testing.TB) (*graph.Graph, gp.Data) {
 	return g, d
 }
 
-var onDevice = Spec{Family: "diffusion", Method: "dense", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Roles: "none", Seed: 1}
+var onDevice = Spec{Family: "diffusion", Method: "dense", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized,
+	Roles: "none", Seed: 1}
 
 func (s Spec) on(device string) Spec {
 	s.Device = device
@@ -45,6 +47,7 @@ var errNoCard = fmt.Errorf("%w: the driver is missing", gpu.ErrNone)
 func withoutCard() (*gp.Card, error) { return nil, errNoCard }
 
 func TestDeviceIsChecked(t *testing.T) {
+	t.Parallel()
 	for _, name := range append(Devices(), "") {
 		if err := (Spec{Device: name}).Check(); err != nil {
 			t.Errorf("%q: %v", name, err)
@@ -57,6 +60,7 @@ func TestDeviceIsChecked(t *testing.T) {
 
 // Without a card, auto is the processor, and gpu an error that says what is missing.
 func TestNoCard(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	want, err := Fit(t.Context(), g, d, onDevice.on("cpu"))
 	if err != nil {
@@ -73,7 +77,8 @@ func TestNoCard(t *testing.T) {
 	if c := m.Choice(); !slices.Equal(c.Fit.Theta, want.Choice().Fit.Theta) || c.Device != "" {
 		t.Errorf("hyperparameters %v of device %q, want those of the processor: %v", c.Fit.Theta, c.Device, want.Choice().Fit.Theta)
 	}
-	if _, err := newTrainer(g, onDevice.on("gpu"), withoutCard); !errors.Is(err, ErrNoCard) || !strings.Contains(err.Error(), errNoCard.Error()) {
+	if _, err := newTrainer(g, onDevice.on("gpu"), withoutCard); !errors.Is(err, ErrNoCard) ||
+		!strings.Contains(err.Error(), errNoCard.Error()) {
 		t.Errorf("gpu: %v", err)
 	}
 	if said := slices.ContainsFunc(m.Choice().Why, func(s string) bool { return strings.Contains(s, errNoCard.Error()) }); said != gpu.Built {
@@ -83,6 +88,7 @@ func TestNoCard(t *testing.T) {
 
 // Who asks for the processor opens no card.
 func TestProcessorOpensNoCard(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	var opened atomic.Int32
 	w, err := newTrainer(g, onDevice.on("cpu"), func() (*gp.Card, error) { opened.Add(1); return withoutCard() })
@@ -103,6 +109,7 @@ func TestProcessorOpensNoCard(t *testing.T) {
 
 // A card that was lost serves no later fit of the process.
 func TestCardLostBefore(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	lost := fmt.Errorf("%w: a cable", gpu.ErrLost)
 	card := gp.NewCard(nil, false)
@@ -136,13 +143,15 @@ func TestCardLostBefore(t *testing.T) {
 	if must, err = newTrainer(g, classes, open); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := must.Classify(t.Context(), gp.Labels{Nodes: d.Nodes[:6], Class: []int{0, 0, 0, 1, 1, 1}, Classes: 2}, gp.Dirichlet); !errors.Is(err, ErrCardLost) {
+	if _, err := must.Classify(t.Context(), gp.Labels{Nodes: d.Nodes[:6], Class: []int{0, 0, 0, 1, 1, 1}, Classes: 2},
+		gp.Dirichlet); !errors.Is(err, ErrCardLost) {
 		t.Errorf("classes on gpu: %v", err)
 	}
 }
 
 // A failure of the card while a model is in use is told with the choice.
 func TestFailureIsToldWithChoice(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	w, err := newTrainer(g, onDevice, func() (*gp.Card, error) { return gp.NewCard(nil, false), nil })
 	if err != nil {
@@ -167,6 +176,7 @@ func TestFailureIsToldWithChoice(t *testing.T) {
 
 // Ranks have no card: each would need one of its own.
 func TestRanksHaveNoCard(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	for device, fits := range map[string]bool{"": true, "cpu": true, "gpu": false} {
 		err := ranks.Together(t.Context(), 2, func(ctx context.Context, group *ranks.Group) error {
@@ -189,6 +199,7 @@ func TestRanksHaveNoCard(t *testing.T) {
 
 // Model files do not say where a model was computed.
 func TestFilesKnowNoDevice(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	files := map[string]string{}
 	for _, device := range []string{"", "auto", "cpu"} {
@@ -219,7 +230,8 @@ func TestFilesKnowNoDevice(t *testing.T) {
 	if _, err := gpu.Open(); err == nil {
 		t.Skip("there is a card")
 	}
-	if _, err := Load(t.Context(), strings.NewReader(files[""]), g, Spec{Device: "gpu"}); !errors.Is(err, ErrNoCard) || errors.Is(err, ErrFile) {
+	if _, err := Load(t.Context(), strings.NewReader(files[""]), g, Spec{Device: "gpu"}); !errors.Is(err, ErrNoCard) ||
+		errors.Is(err, ErrFile) {
 		t.Errorf("loaded for a card: %v", err)
 	}
 	if _, err := Fit(t.Context(), g, d, onDevice.on("gpu")); !errors.Is(err, ErrNoCard) {
@@ -229,6 +241,7 @@ func TestFilesKnowNoDevice(t *testing.T) {
 
 // A search goes on from a checkpoint on another device.
 func TestCheckpointsKnowNoDevice(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	var kernels []string
 	for _, device := range []string{"", "cpu"} {
@@ -247,7 +260,8 @@ func TestCheckpointsKnowNoDevice(t *testing.T) {
 			t.Fatal("no checkpoint")
 		}
 		kernels = append(kernels, c.Kernel)
-		other, err := NewOptimizer(g, onDevice.on(map[string]string{"": "cpu", "cpu": "auto"}[device]), bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
+		other, err := NewOptimizer(g, onDevice.on(map[string]string{"": "cpu", "cpu": "auto"}[device]),
+			bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,6 +282,7 @@ func TestCheckpointsKnowNoDevice(t *testing.T) {
 
 // Whatever follows from a fit computes on its card.
 func TestCardGoesWithModels(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	first := gp.NewCard(nil, false)
 	w, err := newTrainer(g, onDevice, func() (*gp.Card, error) { return first, nil })
@@ -298,6 +313,7 @@ func TestCardGoesWithModels(t *testing.T) {
 
 // The choice names the card if it has computed something, and says so if it has not.
 func TestChoiceNamesCard(t *testing.T) {
+	t.Parallel()
 	g, d := onRing(t)
 	device := gpu.Simulate(gpu.Simulated{})
 	defer device.Close()
@@ -325,10 +341,10 @@ func TestChoiceNamesCard(t *testing.T) {
 // 1e-6 and says where it was computed. If the card is lost on the way, the processor goes on and says so, or the fit
 // ends with the failure if there must be a card. The card is simulated.
 func TestCardComputes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("about numbers, and slow under the race detector")
-	}
-	g, err := graph.Grid(40, 40)
+	t.Parallel()
+	testkit.Unraced(t)
+	side := testkit.Size(26, 40)
+	g, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +353,8 @@ func TestCardComputes(t *testing.T) {
 	for i := 0; i < g.Len(); i += 5 {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i)/90)+0.1*math.Sin(float64(7*i)))
 	}
-	spec := Spec{Family: "diffusion", Method: "grf", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Roles: "none", Seed: 1}
+	spec := Spec{Family: "diffusion", Method: "grf", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Roles: "none",
+		Seed: 1}
 	fit := func(device string, how gpu.Simulated) (p Prediction, draws []float64, c Choice, err error) {
 		open := func() (*gp.Card, error) { return gp.NewCard(gpu.Simulate(how), false), nil }
 		w, err := newTrainer(g, spec.on(device), open)

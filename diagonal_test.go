@@ -11,6 +11,7 @@ import (
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/walk"
 )
@@ -106,7 +107,8 @@ func (d *diagonalTask) score(r diagonalResult) diagonalResult {
 // as they are. So nothing is rescaled; the share of noise is told with predictions,
 // and more walkers are advised where it is much.
 func TestDiagonal(t *testing.T) {
-	full(t)
+	t.Parallel()
+	testkit.Study(t)
 	const beta, train, test = 10, 600, 600
 	g := readGraph(t, "snap/musae_facebook_edges.csv.gz", graphio.Options{})
 	w := g.Normalized(graph.NormalizedAdjacency)
@@ -159,7 +161,8 @@ func TestDiagonal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d walkers: the diagonal is %.3f too large on average; rows are off by %.3f, %.3f of the variance is noise", walks, bias, est.Error, est.NoiseShare)
+		t.Logf("%d walkers: the diagonal is %.3f too large on average; rows are off by %.3f, %.3f of the variance is noise", walks, bias,
+			est.Error, est.NoiseShare)
 	}
 	rescaled := mat.NewSymDense(n, nil)
 	s := make([]float64, n)
@@ -207,7 +210,8 @@ func TestDiagonal(t *testing.T) {
 			if results[what] = r; what == "exact" {
 				d.posted = r
 			}
-			t.Logf("%s, %s: means off by %.2f sd, sd × %.2f, NLPD %.3f, 95 %% intervals cover %.1f %%", name, what, r.off, r.ratio, r.nlpd, 100*r.covered)
+			t.Logf("%s, %s: means off by %.2f sd, sd × %.2f, NLPD %.3f, 95 %% intervals cover %.1f %%", name, what, r.off, r.ratio, r.nlpd,
+				100*r.covered)
 		}
 		try("exact", exact)
 		try("100 walkers", by[100])
@@ -220,7 +224,8 @@ func TestDiagonal(t *testing.T) {
 			t.Errorf("%s: 100 walkers cover %v at %v times the sd; they were wide, but right", name, few.covered, few.ratio)
 		}
 		if twice.nlpd > again.nlpd || twice.off > again.off {
-			t.Errorf("%s: 200 walkers have NLPD %v and means off by %v, rescaling %v and %v: rescale after all?", name, twice.nlpd, twice.off, again.nlpd, again.off)
+			t.Errorf("%s: 200 walkers have NLPD %v and means off by %v, rescaling %v and %v: rescale after all?", name, twice.nlpd, twice.off,
+				again.nlpd, again.off)
 		}
 	}
 }

@@ -308,11 +308,8 @@ func (e *Effects) most(ctx context.Context, all []source, m *Model, p *modelPart
 
 // scale names the scale on which the model is Gaussian; empty for that of the values.
 func (s Spec) scale() string {
-	switch s.kind() {
-	case gp.Counts:
-		return "log"
-	case gp.Shares, gp.YesNo:
-		return "logit"
+	if scale := s.kind().About().Scale; scale != "" {
+		return scale
 	}
 	if t := s.transform(); t != gp.NoTransform {
 		return t.String()

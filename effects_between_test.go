@@ -12,6 +12,7 @@ import (
 	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // meanWhere is the mean of f over the nodes with x on one side of a bound.
@@ -52,18 +53,21 @@ func atLearned(t *testing.T, m *Model, d gp.Data) *Model {
 // the posterior covariance of all nodes gives at the learned hyperparameters; with times,
 // in the last period.
 func TestBetween(t *testing.T) {
+	t.Parallel()
 	g, set, y := described(t, 7)
 	for _, c := range []struct {
 		terms []string
 		times []float64
-	}{{terms: []string{"graph", "covariates"}}, {terms: []string{"covariates", "roles"}}, {terms: []string{"graph", "covariates"}, times: []float64{1, 2}}} {
+	}{{terms: []string{"graph", "covariates"}}, {terms: []string{"covariates", "roles"}},
+		{terms: []string{"graph", "covariates"}, times: []float64{1, 2}}} {
 		d := everyOther(y)
 		if c.times != nil {
 			for k := range d.Nodes {
 				d.Nodes[k] = Place(g, d.Nodes[k], k%2)
 			}
 		}
-		m, err := Fit(context.Background(), g, d, Spec{Covariates: set, Terms: c.terms, Times: c.times, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+		m, err := Fit(context.Background(), g, d, Spec{Covariates: set, Terms: c.terms, Times: c.times, Family: "diffusion", Scales: "one",
+			Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,6 +117,7 @@ func TestBetween(t *testing.T) {
 
 // Groups leave out nodes without a value, and their sizes are those of the quartiles.
 func TestGroupsOfNodes(t *testing.T) {
+	t.Parallel()
 	_, set, _ := described(t, 7)
 	for _, o := range sources(set) {
 		for _, mv := range o.moves {
@@ -129,7 +134,8 @@ func TestGroupsOfNodes(t *testing.T) {
 				}
 			}
 			known := set.Nodes - mv.reading.Missing
-			if mv.effect.Of == "" && (low < known/4 || low > known/4+1 || high < known/4 || high > known/4+1) || mv.effect.Of != "" && low+high != known {
+			if mv.effect.Of == "" && (low < known/4 || low > known/4+1 || high < known/4 || high > known/4+1) || mv.effect.Of != "" && low+
+				high != known {
 				t.Errorf("%s %s: groups of %d and %d of %d nodes", o.name, mv.effect.Of, low, high, known)
 			}
 		}
@@ -139,6 +145,7 @@ func TestGroupsOfNodes(t *testing.T) {
 // Two columns that say nearly the same share an effect: neither need have a clear one,
 // and the words still say that the quantity is higher where they are high.
 func TestBetweenOfAlikeColumns(t *testing.T) {
+	t.Parallel()
 	g, _, _ := described(t, 9)
 	draw := rand.New(rng.New(5, "alike columns"))
 	capacity, lanes, y := make([]float64, g.Len()), make([]float64, g.Len()), make([]float64, g.Len())
@@ -147,7 +154,8 @@ func TestBetweenOfAlikeColumns(t *testing.T) {
 		lanes[i] = capacity[i] + 0.05*draw.NormFloat64()
 		y[i] = capacity[i] + lanes[i] + 0.5*draw.NormFloat64()
 	}
-	set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("capacity", capacity), covariate.NewNumbers("lanes", lanes)}, g.Len(), covariate.Options{})
+	set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("capacity", capacity), covariate.NewNumbers("lanes", lanes)}, g.Len(),
+		covariate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +173,8 @@ func TestBetweenOfAlikeColumns(t *testing.T) {
 		}
 		f.Lower, f.Upper = -1, 1
 		told := (&Effects{Columns: []Effect{f}}).Words("volume")
-		if !strings.HasPrefix(told[0], "volume is higher where "+f.Column+" is high, with all that differs there: +") || !strings.HasPrefix(told[1], "no clear effect of "+f.Column+", all else equal") {
+		if !strings.HasPrefix(told[0], "volume is higher where "+f.Column+" is high, with all that differs there: +") ||
+			!strings.HasPrefix(told[1], "no clear effect of "+f.Column+", all else equal") {
 			t.Errorf("%q", told)
 		}
 	}
@@ -177,8 +186,11 @@ func TestBetweenOfAlikeColumns(t *testing.T) {
 // The smooth function of covariates and roles, averaged over one of the two, is that of
 // the entries of its kernel, and the parts of the prediction add up to it.
 func TestDividedParts(t *testing.T) {
+	t.Parallel()
 	g, set, y := described(t, 7)
-	m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"graph", "covariates", "roles"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+	m, err := Fit(context.Background(), g, everyOther(y),
+		Spec{Covariates: set, Terms: []string{"graph", "covariates", "roles"}, Family: "diffusion", Scales: "one", Trend: "none",
+			Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,6 +258,8 @@ func TestDividedParts(t *testing.T) {
 // A column that has nothing to do with the quantity has a difference between these very
 // nodes, which is as large as that of random groups and is not told.
 func TestBetweenByChance(t *testing.T) {
+	t.Parallel()
+	testkit.Unraced(t)
 	g, _, _ := described(t, 9)
 	told := 0
 	for r := range 10 {
@@ -255,7 +269,8 @@ func TestBetweenByChance(t *testing.T) {
 			lanes[i], colour[i] = draw.NormFloat64(), draw.NormFloat64()
 			y[i] = 3*lanes[i] + 0.2*draw.NormFloat64()
 		}
-		set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("lanes", lanes), covariate.NewNumbers("colour", colour)}, g.Len(), covariate.Options{})
+		set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("lanes", lanes), covariate.NewNumbers("colour", colour)}, g.Len(),
+			covariate.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,8 @@ func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *sou
 	for k, mv := range o.moves {
 		weights.SetCol(k, mv.weights)
 	}
-	f := &functionals{nodes: len(sample), smooth: mat.NewDense(t, moves, nil), cross: mat.NewDense(t, moves, nil), prior: mat.NewSymDense(moves, nil)}
+	f := &functionals{nodes: len(sample), smooth: mat.NewDense(t, moves, nil), cross: mat.NewDense(t, moves, nil),
+		prior: mat.NewSymDense(moves, nil)}
 	f.smooth.Mul(cross, weights)
 	p.addLinear(cross, prior, set, o)
 	f.cross.Mul(cross, weights)

@@ -92,13 +92,15 @@ func (o *source) plan(s *covariate.Set) bool {
 			return false // most nodes have the same value
 		}
 		o.states = [][]float64{from, to}
-		o.moves = []move{{[]float64{-1, 1}, Effect{Column: o.name, From: valueText(r, r.Low), To: valueText(r, r.High)}, r, to[number] - from[number], groups{o.dense[number], from[number], to[number], absent}}}
+		o.moves = []move{{[]float64{-1, 1}, Effect{Column: o.name, From: valueText(r, r.Low), To: valueText(r, r.High)}, r,
+			to[number] - from[number], groups{o.dense[number], from[number], to[number], absent}}}
 	case len(levels) == 1:
 		to := slices.Clone(low)
 		to[levels[0]] = high[levels[0]]
 		o.states = [][]float64{low, to}
 		r := s.Readings[o.dense[levels[0]]]
-		o.moves = []move{{[]float64{-1, 1}, Effect{Column: o.name, Of: r.Of, From: "not " + r.Of, To: r.Of}, r, 0, groups{o.dense[levels[0]], low[levels[0]], high[levels[0]], absent}}}
+		o.moves = []move{{[]float64{-1, 1}, Effect{Column: o.name, Of: r.Of, From: "not " + r.Of, To: r.Of}, r, 0,
+			groups{o.dense[levels[0]], low[levels[0]], high[levels[0]], absent}}}
 	case len(levels) > 1:
 		o.planLevels(s, levels, low, high)
 	default:
@@ -130,7 +132,8 @@ func (o *source) planLevels(s *covariate.Set, levels []int, low, high []float64)
 		}
 		weights[a] = 1
 		r := s.Readings[o.dense[k]]
-		o.moves = append(o.moves, move{weights, Effect{Column: o.name, Of: r.Of, From: "other levels", To: r.Of}, r, 0, groups{o.dense[k], low[k], high[k], -1}})
+		o.moves = append(o.moves, move{weights, Effect{Column: o.name, Of: r.Of, From: "other levels", To: r.Of}, r, 0,
+			groups{o.dense[k], low[k], high[k], -1}})
 	}
 }
 

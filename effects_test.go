@@ -16,6 +16,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -61,11 +62,15 @@ func everyOther(y []float64) (d gp.Data) {
 // Effects are those of the covariance matrix of measurements and of every node in every
 // state, written out entry by entry.
 func TestEffectsDense(t *testing.T) {
+	t.Parallel()
 	g, set, y := described(t, 7)
 	d := everyOther(y)
-	for _, terms := range [][]string{{"graph", "covariates"}, {"covariates"}, {"graph", "covariates", "product"}, {"graph", "covariates", "roles"}} {
+	for _, terms := range [][]string{{"graph", "covariates"}, {"covariates"}, {"graph", "covariates", "product"},
+		{"graph", "covariates", "roles"}} {
 		t.Run(strings.Join(terms, "+"), func(t *testing.T) {
-			m, err := Fit(context.Background(), g, d, Spec{Covariates: set, Terms: terms, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+			t.Parallel()
+			m, err := Fit(context.Background(), g, d, Spec{Covariates: set, Terms: terms, Family: "diffusion", Scales: "one", Trend: "none",
+				Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,8 +94,11 @@ func TestEffectsDense(t *testing.T) {
 
 // Both solvers have the same effects of the same kernel, here of Fourier features.
 func TestEffectsOfSolvers(t *testing.T) {
+	t.Parallel()
 	g, set, y := described(t, 7)
-	m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Solver: "iterative", Seed: 1})
+	m, err := Fit(context.Background(), g, everyOther(y),
+		Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
+			Laplacian: normalized, Method: "dense", Solver: "iterative", Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,12 +383,13 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 // The interval of a linear effect holds the true one as often as it says, and so does
 // that of the difference between nodes, whose true one is that of the function drawn. Of 80 replicas
 // a share of 0.95 has fewer than 68 with probability 2e-4, so the test fails by chance
-// in one of 5,000 choices of the seed.
+// in one of 5,000 choices of the seed; of 8 in the quick suite it has fewer than 5 with
+// probability 4e-4.
 func TestEffectsCoverage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a test of statistics, run without -short")
-	}
-	const replicas, least, side, slope = 80, 68, 9, 0.7
+	t.Parallel()
+	testkit.Unraced(t)
+	const side, slope = 9, 0.7
+	replicas, least := testkit.Size(8, 80), testkit.Size(5, 68)
 	g, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)
@@ -399,7 +408,9 @@ func TestEffectsCoverage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+		m, err := Fit(context.Background(), g, everyOther(y),
+			Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
+				Laplacian: normalized, Method: "dense", Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -434,8 +445,10 @@ func TestEffectsCoverage(t *testing.T) {
 // over time have the effects of the last period, and a loaded model has the effects of
 // the saved one.
 func TestEffectsOfOtherModels(t *testing.T) {
+	t.Parallel()
 	g, set, y := described(t, 8)
-	spec := Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1}
+	spec := Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none",
+		Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1}
 	exact, err := Fit(context.Background(), g, everyOther(y), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -496,7 +509,9 @@ func TestEffectsOfOtherModels(t *testing.T) {
 
 // The verb agrees with the name of the column of values.
 func TestEffectsAgree(t *testing.T) {
-	for quantity, want := range map[string]string{"speed": "speed rises with lanes: ", "cases": "cases rise with lanes: ", "loss": "loss rises with lanes: ", "": "the value rises with lanes: "} {
+	t.Parallel()
+	for quantity, want := range map[string]string{"speed": "speed rises with lanes: ", "cases": "cases rise with lanes: ",
+		"loss": "loss rises with lanes: ", "": "the value rises with lanes: "} {
 		e := &Effects{Columns: []Effect{{Column: "lanes", Mean: 2, Lower: 1, Upper: 3, SD: 0.5, From: "1", To: "4"}}}
 		if words := e.Words(quantity); !strings.HasPrefix(words[0], want) {
 			t.Errorf("%q: %q, want %q", quantity, words, want)

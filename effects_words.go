@@ -95,7 +95,8 @@ func (f Effect) betweenWords(quantity, scale string) string {
 	if f.Of != "" {
 		return fmt.Sprintf("%s %s %s where %s is %s, with all that differs there: %s", quantity, are, higher(c.Mean), f.Column, f.Of, numbers)
 	}
-	return fmt.Sprintf("%s %s %s where %s is high, with all that differs there: %s between nodes up to %s and nodes from %s on", quantity, are, higher(c.Mean), f.Column, numbers, f.From, f.To)
+	return fmt.Sprintf("%s %s %s where %s is high, with all that differs there: %s between nodes up to %s and nodes from %s on", quantity, are,
+		higher(c.Mean), f.Column, numbers, f.From, f.To)
 }
 
 // words tells one clear effect.
@@ -112,7 +113,8 @@ func (f Effect) words(quantity, scale string) string {
 }
 
 // partNames are names of parts in sentences.
-var partNames = map[string]string{"graph": "the graph", "covariates": "all columns together", "covariates × roles": "columns combined with roles"}
+var partNames = map[string]string{"graph": "the graph", "covariates": "all columns together",
+	"covariates × roles": "columns combined with roles"}
 
 // partWords tells the shares of the parts.
 func (e *Effects) partWords() []string {

@@ -3,21 +3,20 @@ package grfgp_test
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
-	paperdata "grfgp/internal/paper/dataset"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
+	paperdata "grfgp/lab/dataset"
 )
 
 // TestTableOfFewLabels prints the table of few labels per class in docs/classification.md.
 func TestTableOfFewLabels(t *testing.T) {
-	if os.Getenv("GRFGP_FULL") == "" {
-		t.Skip("set GRFGP_FULL=1 for what takes minutes")
-	}
+	t.Parallel()
+	testkit.Study(t)
 	for _, c := range []struct {
 		name    string
 		classes int

@@ -20,9 +20,8 @@ import (
 // another format or of another graph.
 var ErrFile = errors.New("not a usable model file")
 
-// A model file is a line with the kind, the version and the CRC-32C of the rest, and
-// then JSON. Version 1 did not store the number of measurements behind a mean, so its
-// noise may be too small.
+// A model file is a line with the kind, the version of the format and the CRC-32C of the
+// rest, and then JSON.
 const (
 	fileName = "grfgp-model"
 	fileKind = fileName + " 2"
@@ -53,7 +52,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model, without the graph, for Load.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec.anywhere(), m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD, m.data.Exposure, m.learned,
+		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec.anywhere(), m.choice, m.fitted.State(), m.data.Nodes,
+		m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD, m.data.Exposure, m.learned,
 	})
 	if err != nil {
 		return fmt.Errorf("saving a model: %w", err)
@@ -82,9 +82,6 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Mod
 		if with.Covariates != nil {
 			s.Spec.Covariates = with.Covariates
 		}
-	}
-	if s.Spec.Terms == nil {
-		s.Spec.Terms = graphTerm.names() // a version without other terms wrote it
 	}
 	if err := s.checkCovariates(); err != nil {
 		return nil, err
@@ -123,7 +120,8 @@ func readModel(r io.Reader) (*savedModel, error) {
 	switch {
 	case err == nil && strings.HasPrefix(head, fileKind+" "):
 	case strings.HasPrefix(head, fileName+" "):
-		return nil, fmt.Errorf("%w: another version of grfgp wrote it (it begins with %q, not %q); fit and save the model again", ErrFile, kindOf(head), fileKind)
+		return nil, fmt.Errorf("%w: another version of grfgp wrote it (it begins with %q, not %q); fit and save the model again", ErrFile,
+			kindOf(head), fileKind)
 	default:
 		return nil, fmt.Errorf("%w: it does not begin with %q; give a file that was saved as a model", ErrFile, fileKind)
 	}

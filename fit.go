@@ -130,7 +130,8 @@ func (m *Model) Refit(ctx context.Context, d gp.Data, w *progress.Work) (*Model,
 	learn.Step("fitting " + m.spec.chosen().String())
 	other := &Model{of: t, spec: m.spec, choice: m.choice}
 	other.choice.Why = slices.Clone(m.choice.Why)
-	bounds := gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true, Device: card, Progress: learn}
+	bounds := gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true, Device: card,
+		Progress: learn}
 	if other.fitted, other.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), bounds); err != nil {
 		return nil, err
 	}
@@ -181,7 +182,8 @@ func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data, w 
 
 // retrain learns the hyperparameters of a chosen kernel, starting from theta, with
 // From, MaxIter, Tol, Epochs, ColdStart and Device of the bounds, and tells bounds.Progress.
-func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport, error) {
+func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport,
+	error) {
 	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
 		return nil, gp.FitReport{}, err
@@ -190,7 +192,8 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
-	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{theta}, bounds.From, bounds.MaxIter, bounds.Tol, bounds.Progress
+	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{theta}, bounds.From, bounds.MaxIter, bounds.Tol,
+		bounds.Progress
 	opts.Epochs, opts.ColdStart, opts.Device = bounds.Epochs, bounds.ColdStart, bounds.Device
 	if t.spec.Times != nil {
 		return t.retrainOverTime(ctx, k, own, opts)
@@ -200,7 +203,8 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 
 // fitOptions returns the options of gp.Fit that the Spec implies, without a device.
 func (t *Trainer) fitOptions() (gp.FitOptions, error) {
-	opts := gp.FitOptions{Values: t.spec.kind(), Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed, Ranks: t.together.Ranks, Checkpoints: t.together.Checkpoints}
+	opts := gp.FitOptions{Values: t.spec.kind(), Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed, Ranks: t.together.Ranks,
+		Checkpoints: t.together.Checkpoints}
 	if by := t.spec.transform(); by != gp.NoTransform && opts.Mean != nil {
 		mean := by.Forward(*opts.Mean)
 		opts.Mean = &mean
@@ -280,7 +284,8 @@ func (t *Trainer) check(nodes []int) error {
 // Intervals of rates, probabilities and transformed values are not symmetric: use Interval.
 type Prediction struct {
 	Mean []float64
-	SD   []float64 // of the quantity itself; a new Gaussian measurement has the noise variance in addition, the mean of n measurements 1/n of it
+	// of the quantity itself; a new Gaussian measurement has the noise variance in addition, the mean of n measurements 1/n of it
+	SD []float64
 
 	latent, latentSD []float64   // on the scale of the model; nil: Mean and SD
 	response         gp.Response // of which At sets mean and sd

@@ -11,6 +11,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 )
 
 // field is a smooth function on a grid, measured at every third node.
@@ -46,6 +47,8 @@ var specs = []grfgp.Spec{
 // as large as it says within a factor of 2.5 either way (the noise, a sine of the
 // node's number, is not quite independent).
 func TestEveryRepresentationPredicts(t *testing.T) {
+	t.Parallel()
+	testkit.Unraced(t)
 	const side = 15
 	g, d := field(t, side)
 	measured := map[int]bool{}
@@ -85,9 +88,11 @@ func TestEveryRepresentationPredicts(t *testing.T) {
 			between += p.SD[i] / n
 		}
 		share, size := math.Sqrt(wrong/flat), math.Sqrt(z)
-		t.Logf("%+v: error %.3f of that of the mean, %.2f standard deviations; sd %.3f at measured nodes, %.3f between", spec, share, size, at, between)
+		t.Logf("%+v: error %.3f of that of the mean, %.2f standard deviations; sd %.3f at measured nodes, %.3f between", spec, share, size, at,
+			between)
 		if !(share < 1.0/3) || !(size > 0.4 && size < 2.5) || !(at > 0 && at < 0.95*between) {
-			t.Errorf("%+v: error %.3f of that of the mean, %.2f standard deviations; sd %.3f at measured nodes, %.3f between", spec, share, size, at, between)
+			t.Errorf("%+v: error %.3f of that of the mean, %.2f standard deviations; sd %.3f at measured nodes, %.3f between", spec, share, size, at,
+				between)
 		}
 		c := m.Choice()
 		if len(c.Why) == 0 || c.Family == "" || c.Method == "" {
@@ -99,6 +104,7 @@ func TestEveryRepresentationPredicts(t *testing.T) {
 // A model that was saved and loaded gives the same bits; another graph, an
 // incomplete file and a file of another kind are refused.
 func TestSaveAndLoad(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g, d := field(t, 10)
 	other, _ := field(t, 11)
@@ -128,7 +134,8 @@ func TestSaveAndLoad(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) || again.NoiseSD() != m.NoiseSD() {
 			t.Errorf("%+v: %v after loading, %v before", spec, got, want)
 		}
-		for name, bad := range map[string][]byte{"empty": nil, "foreign": []byte("node,value\n1,2\n"), "torn": saved[:len(saved)/2], "altered": bytes.Replace(saved, []byte("theta"), []byte("thetb"), 1)} {
+		for name, bad := range map[string][]byte{"empty": nil, "foreign": []byte("node,value\n1,2\n"), "torn": saved[:len(saved)/2],
+			"altered": bytes.Replace(saved, []byte("theta"), []byte("thetb"), 1)} {
 			if _, err := grfgp.Load(ctx, bytes.NewReader(bad), g); !errors.Is(err, grfgp.ErrFile) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -140,6 +147,7 @@ func TestSaveAndLoad(t *testing.T) {
 }
 
 func TestSpecIsChecked(t *testing.T) {
+	t.Parallel()
 	g, d := field(t, 6)
 	noise, none, endless := -1.0, math.NaN(), math.Inf(1)
 	for _, spec := range []grfgp.Spec{

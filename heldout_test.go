@@ -13,6 +13,7 @@ import (
 // On a path measured at its first nodes, the measurements that remain beside a held-out one are
 // as far from it as measurements are from the unmeasured nodes: from 1 to 17 hops.
 func TestHeldOut(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(20, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +32,8 @@ func TestHeldOut(t *testing.T) {
 	for _, c := range []struct {
 		k, distance int
 		want        []int
-	}{{0, 0, []int{0}}, {0, 1, []int{0}}, {0, 2, []int{0, 1}}, {0, 3, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 1, []int{3, 2}}, {3, 9, []int{3, 0, 1, 2}}} {
+	}{{0, 0, []int{0}}, {0, 1, []int{0}}, {0, 2, []int{0, 1}}, {0, 3, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 1, []int{3, 2}},
+		{3, 9, []int{3, 0, 1, 2}}} {
 		got := w.near(graph.NewSearch(g), c.k, nodes[c.k], c.distance, at)
 		if got[0] != c.k || !slices.Equal(slices.Sorted(slices.Values(got[1:])), slices.Sorted(slices.Values(c.want[1:]))) {
 			t.Errorf("nearer than %d hops to measurement %d: %v, want %v", c.distance, c.k, got, c.want)
@@ -47,6 +49,7 @@ func TestHeldOut(t *testing.T) {
 // The highest gain is above the true gain in all but one case in forty; 1,000
 // trials allow 10 to 45 cases.
 func TestHighestGain(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	below := 0
 	for range 1000 {
@@ -68,6 +71,7 @@ func TestHighestGain(t *testing.T) {
 // kernel; many scales that do are kept, and so is the likeliest kernel if it has
 // one scale.
 func TestConfirm(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(15, 15)
 	if err != nil {
 		t.Fatal(err)

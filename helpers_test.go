@@ -5,53 +5,18 @@ import (
 	"compress/gzip"
 	"context"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/testkit"
 )
-
-// heavy skips experiments on real data where they would take too long.
-func heavy(t testing.TB) {
-	t.Helper()
-	if raced || testing.Short() {
-		t.Skip("experiments on real data are run without -race and -short")
-	}
-}
-
-// slowWhenRaced skips what is about numbers, and takes a minute or so under the race
-// detector: smaller tests run the same code at once.
-func slowWhenRaced(t testing.TB) {
-	t.Helper()
-	if raced {
-		t.Skip("smaller tests do for the race detector")
-	}
-}
-
-// full runs what takes minutes or writes the pictures of the documentation.
-func full(t testing.TB) {
-	t.Helper()
-	if os.Getenv("GRFGP_FULL") == "" {
-		t.Skip("set GRFGP_FULL=1 for what takes minutes")
-	}
-}
-
-// dataset returns the path of a data file, or skips the test.
-func dataset(t testing.TB, path string) string {
-	t.Helper()
-	file := filepath.Join("..", "shared", "datasets", filepath.FromSlash(path))
-	if _, err := os.Stat(file); err != nil {
-		t.Skipf("the data set %s is not here: %v", path, err)
-	}
-	return file
-}
 
 func readGraph(t testing.TB, path string, opts graphio.Options) *graph.Graph {
 	t.Helper()
-	net, err := graphio.ReadGraph(context.Background(), graphio.File(dataset(t, path)), opts)
+	net, err := graphio.ReadGraph(context.Background(), graphio.File(testkit.Data(t, path)), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +26,7 @@ func readGraph(t testing.TB, path string, opts graphio.Options) *graph.Graph {
 // table reads the rows of a small gzipped CSV file without its header.
 func table(t testing.TB, path string) [][]string {
 	t.Helper()
-	f, err := os.Open(dataset(t, path))
+	f, err := os.Open(testkit.Data(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

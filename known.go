@@ -50,7 +50,8 @@ type known struct {
 func (t *Trainer) blocks(ctx context.Context, of terms) ([]block, error) {
 	if of.has(covariateTerm) && !t.known.done.has(covariateTerm) {
 		if t.spec.Covariates == nil {
-			return nil, fmt.Errorf("%w: the kernel has a term of covariates, and no covariates are given; give the columns with which it was made", ErrSpec)
+			return nil, fmt.Errorf("%w: the kernel has a term of covariates, and no covariates are given; give the columns with which it was made",
+				ErrSpec)
 		}
 		b, err := t.covariateBlocks(ctx, t.spec.Covariates)
 		if err != nil {

@@ -14,13 +14,14 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // columnTask is a value that depends on a column that is not smooth on the graph:
-// 400 nodes of a grid, of which 120 are measured with noise of sd 0.1.
-func columnTask(t *testing.T) (g *graph.Graph, set *covariate.Set, d gp.Data, truth []float64) {
+// nodes of a square grid, three in ten of which are measured with noise of sd 0.1.
+func columnTask(t *testing.T, side int) (g *graph.Graph, set *covariate.Set, d gp.Data, truth []float64) {
 	t.Helper()
-	g, err := graph.Grid(20, 20)
+	g, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +34,12 @@ func columnTask(t *testing.T) (g *graph.Graph, set *covariate.Set, d gp.Data, tr
 		lanes[i], other[i] = random.NormFloat64(), random.NormFloat64()
 		truth[i] = math.Sin(2*lanes[i]) + lanes[i]
 	}
-	set, err = covariate.Encode([]covariate.Column{covariate.NewNumbers("lanes", lanes), covariate.NewNumbers("other", other)}, n, covariate.Options{})
+	set, err = covariate.Encode([]covariate.Column{covariate.NewNumbers("lanes", lanes), covariate.NewNumbers("other", other)}, n,
+		covariate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, i := range random.Perm(n)[:120] {
+	for _, i := range random.Perm(n)[:n*3/10] {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, truth[i]+0.1*random.NormFloat64())
 	}
 	return g, set, d, truth
@@ -63,8 +65,9 @@ func rmse(t *testing.T, m *grfgp.Model, truth []float64) float64 {
 // What a column leaves unexplained may vary over many more hops than walks have: many
 // scales of the graph are tried beside covariates, and halve the error at least.
 func TestCovariatesReachFar(t *testing.T) {
-	slowWhenRaced(t)
-	const side = 60
+	t.Parallel()
+	testkit.Unraced(t)
+	side := testkit.Size(40, 60)
 	g, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)
@@ -73,14 +76,14 @@ func TestCovariatesReachFar(t *testing.T) {
 	load, truth := make([]float64, g.Len()), make([]float64, g.Len())
 	for i := range truth {
 		load[i] = random.NormFloat64()
-		truth[i] = math.Sin(4*float64(i%side)/side) + math.Cos(5*float64(i/side)/side) + load[i]
+		truth[i] = math.Sin(4*float64(i%side)/float64(side)) + math.Cos(5*float64(i/side)/float64(side)) + load[i]
 	}
 	set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("load", load)}, g.Len(), covariate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var d gp.Data
-	for _, i := range random.Perm(g.Len())[:150] {
+	for _, i := range random.Perm(g.Len())[:testkit.Size(80, 150)] {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, truth[i]+0.2*random.NormFloat64())
 	}
 	spec := grfgp.Spec{Covariates: set, Family: "diffusion", Method: "grf", Walks: 30, Hops: 5, Roles: "none", Seed: 1}
@@ -102,8 +105,9 @@ func TestCovariatesReachFar(t *testing.T) {
 // A model with covariates finds a value that depends on a column, which the graph alone
 // cannot, says which terms it has, and does not use columns it was not given.
 func TestCovariates(t *testing.T) {
-	slowWhenRaced(t)
-	g, set, d, truth := columnTask(t)
+	t.Parallel()
+	testkit.Unraced(t)
+	g, set, d, truth := columnTask(t, testkit.Size(14, 20))
 	alone, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -133,8 +137,8 @@ func TestCovariates(t *testing.T) {
 
 // A model file needs the same covariates, and then predicts the same bits.
 func TestCovariatesInFiles(t *testing.T) {
-	slowWhenRaced(t)
-	g, set, d, _ := columnTask(t)
+	t.Parallel()
+	g, set, d, _ := columnTask(t, testkit.Size(8, 20))
 	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Seed: 1, Covariates: set, Terms: []string{"graph", "covariates", "product"}})
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +151,8 @@ func TestCovariatesInFiles(t *testing.T) {
 	if _, err := grfgp.Load(t.Context(), bytes.NewReader(saved), g); !errors.Is(err, grfgp.ErrFile) {
 		t.Errorf("without covariates: error %v, want ErrFile", err)
 	}
-	other, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("lanes", make([]float64, g.Len())), covariate.NewNumbers("i", ramp(g.Len()))}, g.Len(), covariate.Options{})
+	other, err := covariate.Encode([]covariate.Column{
+		covariate.NewNumbers("lanes", make([]float64, g.Len())), covariate.NewNumbers("i", ramp(g.Len()))}, g.Len(), covariate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +187,9 @@ func ramp(n int) []float64 {
 // On a graph with hubs, a value that depends on the degrees of a node's neighbours is
 // predicted by roles, and not without them.
 func TestRoles(t *testing.T) {
-	slowWhenRaced(t)
-	g, err := graph.BarabasiAlbert(1200, 3, 1)
+	t.Parallel()
+	testkit.Unraced(t)
+	g, err := graph.BarabasiAlbert(testkit.Size(300, 1200), 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +204,7 @@ func TestRoles(t *testing.T) {
 	}
 	random := rand.New(rng.New(3, "roles"))
 	var d gp.Data
-	for _, i := range random.Perm(n)[:300] {
+	for _, i := range random.Perm(n)[:testkit.Size(100, 300)] {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, truth[i]+0.05*random.NormFloat64())
 	}
 	with, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Seed: 1})
@@ -222,7 +228,8 @@ func TestRoles(t *testing.T) {
 
 // Covariates, terms and roles that contradict each other are refused.
 func TestTermsChecked(t *testing.T) {
-	g, set, d, _ := columnTask(t)
+	t.Parallel()
+	g, set, d, _ := columnTask(t, 20)
 	for _, s := range []grfgp.Spec{
 		{Terms: []string{"graph", "words"}}, {Terms: []string{"product"}}, {Terms: []string{"graph", "product"}},
 		{Terms: []string{"covariates"}}, {Terms: []string{"graph", "roles"}, Roles: "none"}, {Roles: "some"},

@@ -12,6 +12,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 )
 
 // weighted returns a small graph with weights of a unit, self loops, a lone node
@@ -65,6 +66,7 @@ func raw(g *graph.Graph) *mat.Dense {
 // Kernels on the raw Laplacian are exp(−βL) and (1 + κ²L/2ν)^−ν, by every method
 // and in every unit of the weights.
 func TestRawLaplacian(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, unit := range []float64{1, 1e-6, 1e9} {
 		g := weighted(t, unit)
@@ -140,6 +142,8 @@ func TestRawLaplacian(t *testing.T) {
 // scales and with a trend. The model reports it and can be saved and loaded. The
 // same holds for classes.
 func TestLaplacianAndPowerSpecs(t *testing.T) {
+	t.Parallel()
+	testkit.Unraced(t)
 	ctx := context.Background()
 	g, err := graph.Grid(15, 15)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 // Limits says how far predictions can be trusted: how many nodes no measurement
 // informs, and the Monte-Carlo error of random walks.
 type Limits struct {
-	Nodes     int        `json:"nodes"`           // predicted nodes
-	PriorOnly int        `json:"prior_only"`      // of them, nodes that have no covariance with any measurement, apart from the mean and the trend
+	Nodes int `json:"nodes"` // predicted nodes
+	// of them, nodes that have no covariance with any measurement, apart from the mean and the trend
+	PriorOnly int        `json:"prior_only"`
 	Walks     *WalkError `json:"walks,omitempty"` // nil: the kernel is exact
 }
 
@@ -190,7 +191,8 @@ func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kerne
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree, lone: t.lone, matrices: map[string]*matrix{}}
+	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree,
+		lone: t.lone, matrices: map[string]*matrix{}}
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
 	t.mu.Lock()
 	for name, m := range t.matrices {

@@ -32,6 +32,7 @@ func limits(t *testing.T, g *graph.Graph, d gp.Data, spec grfgp.Spec) *grfgp.Lim
 // representation predictions on the other path are those of the prior; walks of 3
 // hops give covariance up to 6 hops.
 func TestPriorOnly(t *testing.T) {
+	t.Parallel()
 	const long, short, known, hops = 60, 40, 10, 3
 	var e graph.Edges
 	for i := range long + short {

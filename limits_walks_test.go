@@ -8,6 +8,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -60,20 +61,21 @@ func withLoneNodes(t *testing.T, n, lone int) *graph.Graph {
 // The standard error of means that Limits estimates from one additional set of
 // walks agrees with that over many sets. It is averaged over eight models that
 // differ only in their walks; 16 sets of walks are the reference. Averages of
-// squares may differ by four of their standard errors.
+// squares may differ by four of their standard errors. The quick suite has features on
+// one scale of a smaller graph.
 func TestWalkErrorOfMeans(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a hundred models")
-	}
+	t.Parallel()
+	testkit.Unraced(t)
 	const asked, sets = 8, 16
-	g := withLoneNodes(t, 1510, 40) // too many components for layers: coarser graphs are walked on
+	g := withLoneNodes(t, testkit.Size(410, 1510), 40) // too many components for layers: coarser graphs are walked on
 	d := smooth(g, 10, 5)
-	for _, spec := range []Spec{
+	specs := []Spec{
 		{Method: "grf", Family: "diffusion", Scales: "one", Trend: "none", Hops: 8, Walks: 10, Seed: 1},
 		{Method: "grf", Family: "matern", Nu: 2, Scales: "many", Trend: "degree", Walks: 10, Seed: 1},
 		{Method: "lowrank", Family: "diffusion", Trend: "none", Hops: 4, Walks: 10, Rank: 60, Seed: 1},
 		{Method: "series", Family: "diffusion", Scales: "many", Trend: "none", Seed: 1},
-	} {
+	}
+	for _, spec := range specs[:testkit.Size(1, len(specs))] {
 		m, err := Fit(t.Context(), g, d, spec)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +127,8 @@ func TestWalkErrorOfMeans(t *testing.T) {
 		}
 		truth := variance / sd
 		se := math.Sqrt((said2-said*said)/(asked-1) + (said2-said*said)/sets)
-		t.Logf("%s, %s scales: means are off by %.3f of their sd, said to be %.3f", m.spec.Method, m.spec.Scales, math.Sqrt(truth), math.Sqrt(said))
+		t.Logf("%s, %s scales: means are off by %.3f of their sd, said to be %.3f", m.spec.Method, m.spec.Scales, math.Sqrt(truth),
+			math.Sqrt(said))
 		if !(truth > 0) || math.Abs(said-truth) > 4*se {
 			t.Errorf("%s, %s scales: squared error %v, said to be %v ± %v", m.spec.Method, m.spec.Scales, truth, said, se)
 		}
@@ -135,6 +138,7 @@ func TestWalkErrorOfMeans(t *testing.T) {
 // Rows that are sampled again equal those of features of all rows, so results
 // that depend only on them are the same.
 func TestTwinNeedsFewRows(t *testing.T) {
+	t.Parallel()
 	g, err := graph.BarabasiAlbert(500, 2, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,7 @@ func smoothData(n int) (d gp.Data) {
 // A node without neighbours has about the mean and the spread of the data, whatever the
 // representation, and other nodes are predicted as without it.
 func TestLoneNodesHaveTheSpreadOfTheData(t *testing.T) {
+	t.Parallel()
 	const n, alone = 120, 3
 	with, without := loneRing(t, n, alone), loneRing(t, n, 0)
 	d := smoothData(n)
@@ -51,6 +52,7 @@ func TestLoneNodesHaveTheSpreadOfTheData(t *testing.T) {
 		"layers":        {Method: "dense", Scales: "many"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			spec.Family, spec.Roles, spec.Trend, spec.Laplacian, spec.Seed = "diffusion", "none", "none", "normalized", 1
 			m, err := Fit(t.Context(), with, d, spec)
 			if err != nil {
@@ -88,6 +90,7 @@ func TestLoneNodesHaveTheSpreadOfTheData(t *testing.T) {
 // A measured lone node is drawn towards the mean by its noise, and hyperparameters stay
 // those of the other nodes.
 func TestMeasuredLoneNodes(t *testing.T) {
+	t.Parallel()
 	const n = 120
 	g := loneRing(t, n, 2)
 	d := smoothData(n)

@@ -10,7 +10,7 @@ import (
 )
 
 // Memory is an estimate of the memory that a Job takes, beyond the graph, the covariates
-// and the program itself. 'grfgp bench memory' compares it with the peak of whole runs.
+// and the program itself. 'grfgp-lab bench memory' compares it with the peak of whole runs.
 type Memory struct {
 	Bytes   int64   // at the peak
 	Method  string  // representation of the kernel, as in Spec.Method

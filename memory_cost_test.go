@@ -11,6 +11,7 @@ import (
 
 // Extreme Specs have an estimate, at once, that no machine satisfies.
 func TestEstimateMemoryExtreme(t *testing.T) {
+	t.Parallel()
 	ring, err := graph.Ring(20_000)
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +51,7 @@ func TestEstimateMemoryExtreme(t *testing.T) {
 
 // What cannot be fitted on a graph is refused with the reason.
 func TestCheckOn(t *testing.T) {
+	t.Parallel()
 	ring, err := graph.Ring(3001)
 	if err != nil {
 		t.Fatal(err)

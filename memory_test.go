@@ -8,8 +8,9 @@ import (
 )
 
 // TestEstimateMemory: every method and job has an estimate, which grows with what it
-// counts. 'grfgp bench memory' compares it with what runs take.
+// counts. 'grfgp-lab bench memory' compares it with what runs take.
 func TestEstimateMemory(t *testing.T) {
+	t.Parallel()
 	estimate := func(side int, spec grfgp.Spec, job grfgp.Job) grfgp.Memory {
 		t.Helper()
 		m, err := grfgp.EstimateMemory(t.Context(), mustGrid(t, side), spec, job)

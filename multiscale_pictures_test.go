@@ -28,18 +28,20 @@ import (
 	"grfgp/graphio"
 	"grfgp/internal/city"
 	"grfgp/internal/layout"
-	"grfgp/internal/paper/objective"
-	"grfgp/internal/plot"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
+	"grfgp/lab/objective"
+	"grfgp/lab/plot"
 	"grfgp/walk"
 )
 
 // The pictures of docs/multiscale.md:
 //
-//	GRFGP_FULL=1 go test -run TestMultiscalePictures .
+//	GRFGP_STUDY=1 go test -run TestMultiscalePictures .
 func TestMultiscalePictures(t *testing.T) {
-	full(t)
+	t.Parallel()
+	testkit.Study(t)
 	t.Run("grid", gridPicture)
 	t.Run("roads", roadsPicture)
 	t.Run("hubs", hubsPicture)
@@ -242,7 +244,7 @@ func sharedPicture(t *testing.T, name string, g *graph.Graph, at layout.Points) 
 func roadsPicture(t *testing.T) {
 	c := city.New(1)
 	g, places := c.Graph, layout.Points{X: c.X, Y: c.Y}
-	if _, err := os.Stat(filepath.Join("..", "shared", "datasets", "traffic_sanjose")); err == nil {
+	if testkit.HasData("traffic_sanjose") {
 		g = readGraph(t, "traffic_sanjose/road_edges.csv.gz", graphio.Options{})
 		lat, lon := make([]float64, g.Len()), make([]float64, g.Len())
 		for _, row := range table(t, "traffic_sanjose/road_nodes.csv.gz") {
@@ -300,5 +302,6 @@ func peaksPicture(t *testing.T) {
 	}
 	save(t, "multiscale-peaks.png", 3,
 		gridMap("The truth", side, task.Truth, like), plot.Map(measured), gridMap("Mean, one scale", side, one.Mean, like),
-		gridMap("Mean, many scales", side, many.Mean, like), gridMap("Its error", side, wrong, many.SD), gridMap("Its standard deviation", side, many.SD, wrong))
+		gridMap("Mean, many scales", side, many.Mean, like), gridMap("Its error", side, wrong, many.SD),
+		gridMap("Its standard deviation", side, many.SD, wrong))
 }

@@ -17,12 +17,13 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/paper/objective"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
+	"grfgp/lab/objective"
 )
 
 // ringTask has the signal of a ring at some nodes; it varies over thousands of
-// hops, and is tested at 2,000 others.
+// hops, and is tested at 2,000 others, or all that there are.
 func ringTask(t testing.TB, nodes, train int) task {
 	t.Helper()
 	ring, err := objective.Ring(nodes, 1)
@@ -31,7 +32,7 @@ func ringTask(t testing.TB, nodes, train int) task {
 	}
 	k := task{graph: ring.Graph}
 	order := rand.New(rng.New(1, "ring split")).Perm(nodes)
-	for r, i := range order[:train+2000] {
+	for r, i := range order[:min(train+2000, nodes)] {
 		part := &k.train
 		if r >= train {
 			part = &k.test
@@ -41,21 +42,29 @@ func ringTask(t testing.TB, nodes, train int) task {
 	return k
 }
 
-// 300 measurements on a ring of 2¹⁴ nodes lie 27 hops apart on average, where the
-// noise is 0.1 and the signal has a standard deviation of 1.5. Intervals are
+// 300 measurements on a ring of 2¹⁴ nodes lie 27 hops apart on average, and so do 150 on
+// one of 2¹² in the quick suite, where the noise is 0.1 and the signal has a standard
+// deviation of 1.5. Intervals are
 // right up to three standard errors: 0.5 points by the 2,000 tests, and 0.9 by
 // the noise, which 300 measurements show to 4 %.
 func TestManyScalesReachFar(t *testing.T) {
-	slowWhenRaced(t)
-	k := ringTask(t, 1<<14, 300)
+	t.Parallel()
+	testkit.Unraced(t)
+	k := ringTask(t, testkit.Size(1<<12, 1<<14), testkit.Size(150, 300))
 	one := k.score(t, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one"})
 	auto := k.score(t, grfgp.Spec{Family: "diffusion", Method: "grf"})
 	t.Logf("one: RMSE %.4f, coverage %.3f; auto: RMSE %.4f, coverage %.3f", one.rmse, one.cover95, auto.rmse, auto.cover95)
 	if one.rmse < 0.5 || auto.rmse > 0.12 {
 		t.Errorf("RMSE %.4f on one scale and %.4f on many, want more than 0.5 and at most 0.12", one.rmse, auto.rmse)
 	}
-	if math.Abs(auto.cover95-0.95) > 0.03 {
-		t.Errorf("95 %% intervals cover %.3f", auto.cover95)
+	most := 0.03
+	if !testkit.IsFull() {
+		// Three standard errors with half the measurements would be 0.04, and 0.901 was seen: the full suite
+		// checks calibration, and this bound only that intervals are not far off.
+		most = 0.06
+	}
+	if math.Abs(auto.cover95-0.95) > most {
+		t.Errorf("95 %% intervals cover %.3f, want 0.95 within %v", auto.cover95, most)
 	}
 	if auto.choice.Scales != "many" || len(auto.choice.Candidates) != 2 {
 		t.Errorf("auto took %+v", auto.choice)
@@ -72,9 +81,11 @@ func TestManyScalesReachFar(t *testing.T) {
 // for each of the three hyperparameters of two coarser graphs. Free coefficients,
 // which are tried last, must also meet other conditions. The reason is reported.
 func TestScalesOfDenseMeasurements(t *testing.T) {
-	slowWhenRaced(t)
+	t.Parallel()
+	testkit.Unraced(t)
 	g, d := field(t, 15)
-	for _, spec := range []grfgp.Spec{{}, {Family: "diffusion", Method: "grf"}, {Family: "diffusion", Method: "series"}, {Family: "free", Method: "grf", Hops: 4}} {
+	for _, spec := range []grfgp.Spec{{}, {Family: "diffusion", Method: "grf"}, {Family: "diffusion", Method: "series"},
+		{Family: "free", Method: "grf", Hops: 4}} {
 		m, err := grfgp.Fit(context.Background(), g, d, spec)
 		if err != nil {
 			t.Fatal(err)
@@ -96,11 +107,11 @@ func TestScalesOfDenseMeasurements(t *testing.T) {
 
 // Predictions of many scales are the same after saving and loading, and with any
 // number of threads.
-func TestManyScalesAreReproducible(t *testing.T) {
-	slowWhenRaced(t)
+func TestManyScalesAreReproducible(t *testing.T) { // sets the number of threads, so runs alone
+	testkit.Unraced(t)
 	ctx := context.Background()
-	k := ringTask(t, 2500, 60)
-	nodes := []int{0, 17, 1250, 2499}
+	k := ringTask(t, testkit.Size(300, 2500), testkit.Size(20, 60))
+	nodes := []int{0, 17, k.graph.Len() / 2, k.graph.Len() - 1}
 	for _, spec := range []grfgp.Spec{
 		{Family: "diffusion", Method: "grf", Scales: "many", Seed: 7},
 		{Family: "matern", Nu: 1, Method: "series", Hops: 20, Scales: "many"},
@@ -147,6 +158,7 @@ func TestManyScalesAreReproducible(t *testing.T) {
 }
 
 func TestScalesThatMakeNoSense(t *testing.T) {
+	t.Parallel()
 	ring, err := graph.Ring(5)
 	if err != nil {
 		t.Fatal(err)
@@ -173,11 +185,14 @@ func TestScalesThatMakeNoSense(t *testing.T) {
 }
 
 // The first split of San Jose: many scales are not worse than one. All splits and
-// the wind are compared by 'grfgp reproduce traffic wind'.
+// the wind are compared by 'grfgp-lab reproduce traffic wind'. TestManyScalesReachFar
+// compares the two in the quick suite, and TestTraffic has this split there.
 func TestManyScalesOnTraffic(t *testing.T) {
-	heavy(t)
+	t.Parallel()
+	testkit.Full(t)
 	k := trafficTasks(t)[0]
-	one, many := k.score(t, grfgp.Spec{Scales: "one", Family: "matern", Nu: 2}), k.score(t, grfgp.Spec{Scales: "many", Family: "matern", Nu: 2})
+	one, many := k.score(t, grfgp.Spec{Scales: "one", Family: "matern", Nu: 2}),
+		k.score(t, grfgp.Spec{Scales: "many", Family: "matern", Nu: 2})
 	t.Logf("one: RMSE %.3f, NLPD %.4f; many: RMSE %.3f, NLPD %.4f", one.rmse, one.nlpd, many.rmse, many.nlpd)
 	if many.rmse > one.rmse || many.nlpd > one.nlpd {
 		t.Errorf("many scales have RMSE %.3f and NLPD %.4f, one %.3f and %.4f", many.rmse, many.nlpd, one.rmse, one.nlpd)
@@ -240,21 +255,32 @@ func legendre(degree int, x float64) float64 {
 }
 
 // A smooth field on the globe from 300 nodes: features on many scales learn it;
-// features on one scale reach only ten hops.
+// features on one scale reach only ten hops. The quick suite has many scales and one
+// draw of six.
 func TestManyScalesOnTheGlobe(t *testing.T) {
-	heavy(t)
-	const draws = 6
+	t.Parallel()
+	testkit.Unraced(t)
+	draws := float64(testkit.Size(1, 6))
 	mean := func(scales string) (m score) {
+		spec := grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales}
+		if !testkit.IsFull() {
+			spec.Walks, spec.Trend, spec.Variance, spec.Roles = 20, "none", "natural", "none"
+		}
 		for seed := range uint64(draws) {
-			s := globeTask(t, 1+seed).score(t, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales})
+			s := globeTask(t, 1+seed).score(t, spec)
 			m.rmse, m.nlpd, m.cover95 = m.rmse+s.rmse/draws, m.nlpd+s.nlpd/draws, m.cover95+s.cover95/draws
 		}
 		t.Logf("%s scales: RMSE %.4f, NLPD %.4f, coverage %.3f", scales, m.rmse, m.nlpd, m.cover95)
 		return m
 	}
-	one, many := mean("one"), mean("many")
-	if one.rmse < 0.35 || many.rmse > 0.18 || many.nlpd > one.nlpd {
-		t.Errorf("RMSE %.4f and NLPD %.4f on one scale, %.4f and %.4f on many", one.rmse, one.nlpd, many.rmse, many.nlpd)
+	many := mean("many")
+	if many.rmse > 0.18 {
+		t.Errorf("RMSE %.4f on many scales", many.rmse)
+	}
+	if testkit.IsFull() {
+		if one := mean("one"); one.rmse < 0.35 || many.nlpd > one.nlpd {
+			t.Errorf("RMSE %.4f and NLPD %.4f on one scale, %.4f and %.4f on many", one.rmse, one.nlpd, many.rmse, many.nlpd)
+		}
 	}
 	// Over draws the coverage has a standard deviation of 0.02: errors of 49
 	// harmonics are far from independent.

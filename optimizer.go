@@ -96,7 +96,8 @@ func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, erro
 	}
 	opts.Transform = t.spec.transform()
 	if level, ok := opts.Goal.Level(); ok && !finite(t.spec.latent(level)) {
-		return nil, fmt.Errorf("%w: no quantity of kind %s with the transform %s can be %v, so it cannot be a threshold; give a rate above 0, or a probability between 0 and 1", bayesopt.ErrOptions, t.spec.kind(), t.spec.transform(), level)
+		return nil, fmt.Errorf("%w: no quantity of kind %s with the transform %s can be %v, so it cannot be a threshold; give a rate above 0, "+
+			"or a probability between 0 and 1", bayesopt.ErrOptions, t.spec.kind(), t.spec.transform(), level)
 	}
 	inner, err := bayesopt.New(searchTrainer{t}, opts)
 	if err != nil {

@@ -61,6 +61,7 @@ func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Cand
 
 // Policies of the caller refer to nodes by the numbers of the graph.
 func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
+	t.Parallel()
 	g := pathAndStar(t)
 	told := []int{4, 1, 16, 9, 3, 14}
 	value := func(node int) float64 { return math.Sin(float64(node)) + float64(node%2) }
@@ -112,7 +113,8 @@ func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Suggestions) != 2 || a.Suggestions[0].Node != 0 || a.Suggestions[1].Node != 2 || a.Short != bayesopt.BudgetReached || !slices.Equal(saw, told) {
+	if len(a.Suggestions) != 2 || a.Suggestions[0].Node != 0 || a.Suggestions[1].Node != 2 || a.Short != bayesopt.BudgetReached ||
+		!slices.Equal(saw, told) {
 		t.Errorf("%+v, and %v were seen as measured", a, saw)
 	}
 	for _, s := range a.Suggestions {
@@ -123,6 +125,7 @@ func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
 }
 
 func TestOptimizerRefuses(t *testing.T) {
+	t.Parallel()
 	g := pathAndStar(t)
 	for _, opts := range []bayesopt.Options{
 		{Allowed: []int{20}}, {Policy: bayesopt.VarianceReduction{Over: []int{-1}}}, {Goal: bayesopt.Threshold(math.NaN())},
@@ -154,6 +157,7 @@ func TestOptimizerRefuses(t *testing.T) {
 // A sibling has the same kernel as a separate Optimizer, whichever was created
 // first.
 func TestSiblingsDoNotDependOnTheFirst(t *testing.T) {
+	t.Parallel()
 	g := communities(t, 1600, 2, 8, 3, 0.5).graph // where Thompson sampling is by series, all else by features
 	spec := grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none"}
 	draws, learns := bayesopt.Options{Seed: 1}, bayesopt.Options{Goal: bayesopt.Learn, Seed: 1}
@@ -253,6 +257,7 @@ func ExampleOptimizer_Ask() {
 // On graphs of high degree ForSearch chooses a series for Thompson sampling and
 // features for other policies; on other graphs it chooses features for all.
 func TestWhatIsDrawnFrom(t *testing.T) {
+	t.Parallel()
 	crowded, err := graph.BarabasiAlbert(1600, 6, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -287,6 +292,7 @@ func TestWhatIsDrawnFrom(t *testing.T) {
 // On large graphs ForSearch leaves out roles, whose draws take long, unless they were
 // asked for by Terms.
 func TestSearchRoles(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		nodes int
 		spec  grfgp.Spec

@@ -11,6 +11,7 @@ import (
 // The README's program is built and run in a module of its own, outside this
 // repository, by the steps of docs/library.md.
 func TestUseFromAnotherModule(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

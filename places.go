@@ -234,7 +234,8 @@ func (t *Trainer) whyTimes() []string {
 	case t.spec.Times == nil:
 		return nil
 	case t.spec.joint():
-		return []string{fmt.Sprintf("one function of node and time, over %d periods: a part that stays and a part that changes", len(t.spec.Times))}
+		return []string{fmt.Sprintf("one function of node and time, over %d periods: a part that stays and a part that changes",
+			len(t.spec.Times))}
 	}
 	return []string{fmt.Sprintf("independent functions in %d periods, with the same hyperparameters", len(t.spec.Times))}
 }
@@ -348,7 +349,8 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 func (t *Trainer) with(spec Spec) *Trainer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	other := &Trainer{spec: spec, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash, levels: t.levels, degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
+	other := &Trainer{spec: spec, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash, levels: t.levels,
+		degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
 		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
 	for name, m := range t.matrices {
 		own := *m

@@ -127,6 +127,7 @@ func takenAsKnown(t *testing.T, m *Model, own gp.Data) *Model {
 // product of nodes and time, by both models over time and both solvers. A model file
 // keeps the times, and gives the same bits.
 func TestPlacesAreThoseOfAKroneckerProduct(t *testing.T) {
+	t.Parallel()
 	g, d := changing(t, 12, unevenTimes, 3)
 	for _, c := range []struct {
 		model, solver string
@@ -179,6 +180,7 @@ func TestPlacesAreThoseOfAKroneckerProduct(t *testing.T) {
 // Everything is chosen by itself; the order of rows does not matter. Further periods
 // change no prediction; the nearer they are to measurements, the more is known.
 func TestPlacesByThemselves(t *testing.T) {
+	t.Parallel()
 	g, d := changing(t, 30, unevenTimes, 5)
 	m, err := Fit(t.Context(), g, d, Spec{Times: unevenTimes})
 	if err != nil {
@@ -215,7 +217,8 @@ func TestPlacesByThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q, err := further.Predict(t.Context(), Places(g, g.Nodes(), 6)); err != nil || !slices.Equal(p.Mean, q.Mean) || !slices.Equal(p.SD, q.SD) {
+	if q, err := further.Predict(t.Context(), Places(g, g.Nodes(), 6)); err != nil || !slices.Equal(p.Mean, q.Mean) ||
+		!slices.Equal(p.SD, q.SD) {
 		t.Errorf("further periods change predictions: %v", err)
 	}
 	near, err := further.Predict(t.Context(), Places(g, g.Nodes(), 5))
@@ -228,7 +231,8 @@ func TestPlacesByThemselves(t *testing.T) {
 	}
 	for i := range p.Mean {
 		if math.Abs(near.Mean[i]-p.Mean[i]) > 0.3 || far.SD[i] <= near.SD[i] {
-			t.Errorf("node %d: %.3g ± %.3g just before the last period, %.3g ± %.3g long after it, %.3g in it", i, near.Mean[i], near.SD[i], far.Mean[i], far.SD[i], p.Mean[i])
+			t.Errorf("node %d: %.3g ± %.3g just before the last period, %.3g ± %.3g long after it, %.3g in it", i, near.Mean[i], near.SD[i],
+				far.Mean[i], far.SD[i], p.Mean[i])
 		}
 	}
 	if _, err := m.OverPeriods(t.Context(), unevenTimes[1:], nil); !errors.Is(err, ErrSpec) {
@@ -238,6 +242,7 @@ func TestPlacesByThemselves(t *testing.T) {
 
 // Uses without time refuse it, and invalid times and places are errors that say so.
 func TestPlacesRefused(t *testing.T) {
+	t.Parallel()
 	g, d := changing(t, 12, unevenTimes, 3)
 	for _, c := range []struct {
 		spec Spec
@@ -259,14 +264,16 @@ func TestPlacesRefused(t *testing.T) {
 		t.Errorf("a search over time: %v", err)
 	}
 	spec.Mean, spec.Variance = nil, ""
-	if _, err := Classify(context.Background(), g, gp.Labels{Nodes: []int{0, 1}, Class: []int{0, 1}, Classes: 2}, spec, gp.Dirichlet); !errors.Is(err, ErrSpec) {
+	if _, err := Classify(context.Background(), g, gp.Labels{Nodes: []int{0, 1}, Class: []int{0, 1}, Classes: 2}, spec,
+		gp.Dirichlet); !errors.Is(err, ErrSpec) {
 		t.Errorf("classes over time: %v", err)
 	}
 	m, err := Fit(t.Context(), g, d, simplest(unevenTimes, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Predict(t.Context(), []int{12 * 6}); !errors.Is(err, ErrNode) || !strings.Contains(err.Error(), "place 72, with 12 nodes and 6 periods") {
+	if _, err := m.Predict(t.Context(), []int{12 * 6}); !errors.Is(err, ErrNode) ||
+		!strings.Contains(err.Error(), "place 72, with 12 nodes and 6 periods") {
 		t.Errorf("a place beyond: %v", err)
 	}
 }
@@ -274,6 +281,7 @@ func TestPlacesRefused(t *testing.T) {
 // In independent periods the measurements of others inform no place; in dependent ones
 // they do.
 func TestPlacesPriorOnly(t *testing.T) {
+	t.Parallel()
 	g, d := changing(t, 12, unevenTimes, 3)
 	var rows []int
 	for k, place := range d.Nodes {

@@ -18,9 +18,11 @@ func (s Spec) CheckOn(g *graph.Graph) error {
 	n := g.Len()
 	switch {
 	case s.Method == "dense" && n > kernel.MaxDense:
-		return fmt.Errorf("%w: the method dense takes at most %d nodes, and the graph has %d; use series or grf, or leave the choice open", ErrSpec, kernel.MaxDense, n)
+		return fmt.Errorf("%w: the method dense takes at most %d nodes, and the graph has %d; use series or grf, or leave the choice open",
+			ErrSpec, kernel.MaxDense, n)
 	case s.Method == "lowrank" && s.Rank > max(n, defaultRank):
-		return fmt.Errorf("%w: rank %d of features of %d nodes; a rank above the number of nodes gains nothing, give at most %d", ErrSpec, s.Rank, n, max(n, defaultRank))
+		return fmt.Errorf("%w: rank %d of features of %d nodes; a rank above the number of nodes gains nothing, give at most %d", ErrSpec, s.Rank,
+			n, max(n, defaultRank))
 	case s.Trend == "degree" && degreeOf(g).spread < spreadTiny:
 		return errNoTrend
 	case termsOf(s.Terms).has(covariateTerm) && s.Covariates == nil:

@@ -16,6 +16,7 @@ import (
 // in steps that are small enough to estimate the time by, and their results are those of
 // fits that nobody watches.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(14, 14)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,8 @@ func TestProgress(t *testing.T) {
 		}
 	})
 	watch("label suggestions", 0.4, "doubtful nodes, drawing class probabilities, picking nodes", func(w *progress.Work) {
-		if _, _, err := bayesopt.SuggestLabels(t.Context(), c, 5, bayesopt.LabelOptions{Allowed: []int{1, 2, 4, 5, 7, 8, 10}, Progress: w}); err != nil {
+		if _, _, err := bayesopt.SuggestLabels(t.Context(), c, 5,
+			bayesopt.LabelOptions{Allowed: []int{1, 2, 4, 5, 7, 8, 10}, Progress: w}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -77,7 +77,8 @@ func (t *Trainer) shortfall(c candidate, method string, theta []float64) ([]stri
 		return nil, nil
 	case power && (method != "series" || c.hops > 0):
 		if miss := p.Miss(c.hops); miss > 1-carriedLeast {
-			return []string{fmt.Sprintf("walks of %d hops miss up to %.2g of the largest eigenvalue of the power series: series and dense represent it exactly", c.hops, miss)}, nil
+			return []string{fmt.Sprintf("walks of %d hops miss up to %.2g of the largest eigenvalue of the power series: series and dense "+
+				"represent it exactly", c.hops, miss)}, nil
 		}
 	case method == "series" && c.hops == 0 && (c.family.family == "diffusion" || c.family.family == "matern"):
 		t.mu.Lock()
@@ -92,7 +93,8 @@ func (t *Trainer) shortfall(c candidate, method string, theta []float64) ([]stri
 			return nil, err
 		}
 		if carried < carriedLeast {
-			return []string{fmt.Sprintf("the series represents %.1f %% of this kernel: its reach is too long for a graph of this size", 100*carried)}, nil
+			return []string{fmt.Sprintf("the series represents %.1f %% of this kernel: its reach is too long for a graph of this size",
+				100*carried)}, nil
 		}
 	}
 	return nil, nil

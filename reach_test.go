@@ -12,16 +12,16 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
 // A random walk along a path, known at 40 of its nodes, has a length scale of
 // hundreds of hops. The series learns it as eigenvectors do.
 func TestSeriesReachesAsFarAsDense(t *testing.T) {
-	n := 2000
-	if testing.Short() {
-		n = 700
-	}
+	t.Parallel()
+	testkit.Unraced(t)
+	n := testkit.Size(700, 2000)
 	ctx := context.Background()
 	path, err := graph.Grid(1, n)
 	if err != nil {
@@ -66,7 +66,8 @@ func TestSeriesReachesAsFarAsDense(t *testing.T) {
 	for i := range all {
 		for _, gap := range []float64{predictions[0].Mean[i] - predictions[1].Mean[i], predictions[0].SD[i] - predictions[1].SD[i]} {
 			if math.Abs(gap) > 1e-4 {
-				t.Fatalf("node %d: %v ± %v by dense, %v ± %v by series", i, predictions[0].Mean[i], predictions[0].SD[i], predictions[1].Mean[i], predictions[1].SD[i])
+				t.Fatalf("node %d: %v ± %v by dense, %v ± %v by series", i, predictions[0].Mean[i], predictions[0].SD[i], predictions[1].Mean[i],
+					predictions[1].SD[i])
 			}
 		}
 	}
@@ -75,6 +76,7 @@ func TestSeriesReachesAsFarAsDense(t *testing.T) {
 // The reasons state the part of a kernel that a representation leaves out: for a
 // series that would need too many terms, and for a power series by walks.
 func TestShortfallIsSaid(t *testing.T) {
+	t.Parallel()
 	hub, err := graph.Ring(40)
 	if err != nil {
 		t.Fatal(err)
@@ -103,8 +105,8 @@ func TestShortfallIsSaid(t *testing.T) {
 			t.Errorf("%+v by %s: %q and %v, want %q", c.spec, c.method, got, err, c.says)
 		}
 	}
-	if testing.Short() {
-		return
+	if testkit.Raced {
+		return // what follows is about numbers of a large graph
 	}
 	// A grid with more nodes than eigenvectors are sought for.
 	large, err := graph.Grid(501, 401)
@@ -126,6 +128,7 @@ func TestShortfallIsSaid(t *testing.T) {
 // Under the signless Laplacian a long reach takes no more terms than under the
 // usual one, and the series is the dense kernel.
 func TestSignlessReach(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g, err := graph.Grid(1, 600)
 	if err != nil {
@@ -174,6 +177,7 @@ func TestSignlessReach(t *testing.T) {
 // hundreds of seconds for that, it is not tried automatically, and kernels that must
 // have it use features.
 func TestUnitVarianceCosts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		nodes, degree   int
 		opens           bool

@@ -12,6 +12,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // knownTask is a task with covariates and times: what nodes are, by their numbers, and
@@ -27,7 +28,7 @@ type knownTask struct {
 // much of the values.
 func newKnownTask(t testing.TB) knownTask {
 	t.Helper()
-	g, err := graph.BarabasiAlbert(90, 2, 5)
+	g, err := graph.BarabasiAlbert(testkit.Size(50, 90), 2, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func newKnownTask(t testing.TB) knownTask {
 		}
 	}
 	for p, at := range k.times {
-		for _, i := range r.Perm(g.Len())[:45] {
+		for _, i := range r.Perm(g.Len())[:g.Len()/2] {
 			neighbours, _ := g.Adjacency().Row(i)
 			y := math.Log(float64(len(neighbours))) + math.Sin(at+float64(i)/30) + 0.1*r.NormFloat64()
 			if !math.IsNaN(k.size[i]) {
@@ -102,7 +103,8 @@ func (k knownTask) predicted(t testing.TB) ([]string, grfgp.Prediction) {
 // With covariates, roles and times, the order of rows changes nothing to the last bit,
 // and other ids change no mean by more than 0.01 sd.
 func TestSameKnownSameAnswers(t *testing.T) {
-	slowWhenRaced(t)
+	t.Parallel()
+	testkit.Unraced(t)
 	k := newKnownTask(t)
 	terms, p := k.predicted(t)
 	if len(terms) < 2 {
@@ -131,6 +133,7 @@ func TestSameKnownSameAnswers(t *testing.T) {
 
 // Tables of nodes × periods that are factored as such do not depend on the order of rows.
 func TestSameTableSameBytes(t *testing.T) {
+	t.Parallel()
 	k := newKnownTask(t)
 	k.train = gp.Data{}
 	for p := range k.times {
@@ -140,7 +143,8 @@ func TestSameTableSameBytes(t *testing.T) {
 		}
 	}
 	predict := func(k knownTask) grfgp.Prediction {
-		spec := grfgp.Spec{Family: "diffusion", Scales: "one", Variance: "natural", Trend: "none", Roles: "none", Solver: "iterative", Times: k.times}
+		spec := grfgp.Spec{Family: "diffusion", Scales: "one", Variance: "natural", Trend: "none", Roles: "none", Solver: "iterative",
+			Times: k.times}
 		m, err := grfgp.Fit(t.Context(), k.graph, k.train, spec)
 		if err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // ordered returns a task with its graph in locality order. number[i] is the new number
@@ -94,23 +95,24 @@ func farthest(p, q grfgp.Prediction, number []int) float64 {
 }
 
 // smallTask is a road mesh with lone nodes, repeated edges in the making and
-// repeated readings.
+// repeated readings: of 900 nodes in the full suite, of 100 in the quick one, for the
+// order of rows is lost in small graphs as in large ones.
 func smallTask() task {
-	for _, c := range fieldCases() {
-		if c.name == "smooth road mesh" {
-			g, _, d := c.draw(7)
-			d.Nodes, d.Y = append(d.Nodes, d.Nodes[:20]...), append(d.Y, d.Y[1:21]...)
-			k, _ := ordered(task{graph: g, train: d})
-			return k
-		}
+	c := caseNamed("smooth road mesh")
+	if !testkit.IsFull() {
+		c.graph, c.value, c.measured = roadMesh(10), smoothField(30), 30
 	}
-	panic("no such case")
+	g, _, d := c.draw(7)
+	d.Nodes, d.Y = append(d.Nodes, d.Nodes[:20]...), append(d.Y, d.Y[1:21]...)
+	k, _ := ordered(task{graph: g, train: d})
+	return k
 }
 
 // The order of the rows of files changes nothing, to the last bit, in any
 // representation.
 func TestSameDataSameBytes(t *testing.T) {
-	slowWhenRaced(t)
+	t.Parallel()
+	testkit.Unraced(t)
 	k := smallTask()
 	other, number := renumberedTask(t, k, 1, false)
 	for _, spec := range []grfgp.Spec{
@@ -120,21 +122,24 @@ func TestSameDataSameBytes(t *testing.T) {
 		{Family: "diffusion", Method: "grf", Scales: "many", Trend: "degree", Solver: "iterative", Variance: "natural"},
 		{Family: "diffusion", Method: "lowrank", Rank: 50},
 	} {
-		_, p := k.fitted(t, spec)
-		_, q := other.fitted(t, spec)
-		for i := range p.Mean {
-			if j := number[i]; p.Mean[i] != q.Mean[j] || p.SD[i] != q.SD[j] {
-				t.Errorf("%+v: node %d is %v ± %v, and %v ± %v with rows in another order", spec, i, p.Mean[i], p.SD[i], q.Mean[j], q.SD[j])
-				break
+		t.Run(fmt.Sprint(spec.Family, spec.Method), func(t *testing.T) {
+			t.Parallel()
+			_, p := k.fitted(t, spec)
+			_, q := other.fitted(t, spec)
+			for i := range p.Mean {
+				if j := number[i]; p.Mean[i] != q.Mean[j] || p.SD[i] != q.SD[j] {
+					t.Fatalf("%+v: node %d is %v ± %v, and %v ± %v with rows in another order", spec, i, p.Mean[i], p.SD[i], q.Mean[j], q.SD[j])
+				}
 			}
-		}
+		})
 	}
 }
 
 // Validation, suggestions and classes do not depend on the order of rows either,
 // and a model file can be loaded with the graph of the same rows in any order.
 func TestSameDataSameAnswers(t *testing.T) {
-	slowWhenRaced(t)
+	t.Parallel()
+	testkit.Unraced(t)
 	ctx := context.Background()
 	k := smallTask()
 	other, number := renumberedTask(t, k, 2, false)
@@ -220,25 +225,33 @@ func TestSameDataSameAnswers(t *testing.T) {
 }
 
 // Other ids change no mean by more than 0.1 sd: on a real road network, a grid and
-// a ring, by the automatic choice.
+// a ring, by the automatic choice. The quick suite has the road mesh alone.
 func TestOtherNames(t *testing.T) {
-	heavy(t)
-	cases := map[string]task{"road mesh": smallTask()}
-	for _, c := range fieldCases() {
-		if c.name == "smooth grid" || c.name == "long path" || c.name == "tree, Brownian" {
-			g, _, d := c.draw(1)
-			cases[c.name], _ = ordered(task{graph: g, train: d})
+	t.Parallel()
+	testkit.Unraced(t)
+	cases := map[string]func(t *testing.T) task{"road mesh": func(*testing.T) task { return smallTask() }}
+	if testkit.IsFull() {
+		for _, name := range []string{"smooth grid", "long path", "tree, Brownian"} {
+			cases[name] = func(*testing.T) task {
+				g, _, d := caseNamed(name).draw(1)
+				k, _ := ordered(task{graph: g, train: d})
+				return k
+			}
 		}
+		cases["San Jose"] = func(t *testing.T) task { return trafficTasks(t)[0] }
 	}
-	cases["San Jose"] = trafficTasks(t)[0]
-	for name, k := range cases {
-		_, p := k.fitted(t, grfgp.Spec{})
-		other, number := renumberedTask(t, k, 3, true)
-		_, q := other.fitted(t, grfgp.Spec{})
-		most := farthest(p, q, number)
-		t.Logf("%s: up to %.2g sd", name, most)
-		if most > 0.1 {
-			t.Errorf("%s: other ids move a mean by %.3g sd, want at most 0.1", name, most)
-		}
+	for name, draw := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := draw(t)
+			_, p := k.fitted(t, grfgp.Spec{})
+			other, number := renumberedTask(t, k, 3, true)
+			_, q := other.fitted(t, grfgp.Spec{})
+			most := farthest(p, q, number)
+			t.Logf("up to %.2g sd", most)
+			if most > 0.1 {
+				t.Errorf("other ids move a mean by %.3g sd, want at most 0.1", most)
+			}
+		})
 	}
 }

@@ -7,12 +7,14 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
 // Kernels that Fit makes for large graphs have windows, so that ranks divide the memory of
 // predictions, and a share of a prediction has the bits of the whole.
 func TestSharesOfLargeGraphs(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(lazyNodes + 2000)
 	if err != nil {
 		t.Fatal(err)
@@ -20,10 +22,11 @@ func TestSharesOfLargeGraphs(t *testing.T) {
 	g = g.Ordered()
 	d := gp.Data{Nodes: []int{5, 900, 1800, 3000, 20000, 30000}, Y: []float64{1, 2, 1.5, 3, 0.2, 0.4}}
 	for _, scales := range []string{"one", "many"} {
-		if testing.Short() && scales == "many" {
-			continue
+		if testkit.Raced && scales == "many" {
+			continue // the same code on more nodes
 		}
-		spec := Spec{Family: "diffusion", Method: "grf", Scales: scales, Trend: "none", Variance: "natural", Laplacian: "normalized", Roles: "none", Hops: 3, Seed: 1}
+		spec := Spec{Family: "diffusion", Method: "grf", Scales: scales, Trend: "none", Variance: "natural", Laplacian: "normalized",
+			Roles: "none", Hops: 3, Seed: 1}
 		m, err := Fit(t.Context(), g, d, spec)
 		if err != nil {
 			t.Fatal(err)

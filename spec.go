@@ -21,39 +21,53 @@ var ErrSpec = errors.New("bad specification")
 // Spec describes a model. JSON uses the same names and values. The zero value
 // leaves every choice to Fit.
 type Spec struct {
-	Family   string  `json:"family,omitempty"`   // diffusion, matern, free or power; empty: that of Custom, or chosen by marginal likelihood
-	Nu       float64 `json:"nu,omitempty"`       // smoothness ν of matern; 0: chosen by marginal likelihood
-	Method   string  `json:"method,omitempty"`   // dense, series, grf or lowrank; empty: chosen by cost
-	Hops     int     `json:"hops,omitempty"`     // longest walk of grf, lowrank and free, and cut-off of series; 0: chosen automatically, without a cut-off for series
-	Scales   string  `json:"scales,omitempty"`   // one; or many: kernels of longer reach are added; empty: chosen by marginal likelihood
-	Trend    string  `json:"trend,omitempty"`    // degree: a linear term in the log degree; or none; empty: chosen by marginal likelihood
-	Variance string  `json:"variance,omitempty"` // natural: as the kernel has it; or unit: the same at every node; empty: chosen by marginal likelihood
-	Walks    int     `json:"walks,omitempty"`    // walkers per node of grf and lowrank; 0: 100, or 50 on graphs of more than 200,000 nodes
-	Rank     int     `json:"rank,omitempty"`     // dimensions of lowrank; 0: 256
-	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
-	Seed     uint64  `json:"seed"`               // of random walks, probes and samples
+	Family string  `json:"family,omitempty"` // diffusion, matern, free or power; empty: that of Custom, or chosen by marginal likelihood
+	Nu     float64 `json:"nu,omitempty"`     // smoothness ν of matern; 0: chosen by marginal likelihood
+	Method string  `json:"method,omitempty"` // dense, series, grf or lowrank; empty: chosen by cost
+	// longest walk of grf, lowrank and free, and cut-off of series; 0: chosen automatically, without a cut-off for series
+	Hops   int    `json:"hops,omitempty"`
+	Scales string `json:"scales,omitempty"` // one; or many: kernels of longer reach are added; empty: chosen by marginal likelihood
+	Trend  string `json:"trend,omitempty"`  // degree: a linear term in the log degree; or none; empty: chosen by marginal likelihood
+	// natural: as the kernel has it; or unit: the same at every node; empty: chosen by marginal likelihood
+	Variance string `json:"variance,omitempty"`
+	Walks    int    `json:"walks,omitempty"`  // walkers per node of grf and lowrank; 0: 100, or 50 on graphs of more than 200,000 nodes
+	Rank     int    `json:"rank,omitempty"`   // dimensions of lowrank; 0: 256
+	Solver   string `json:"solver,omitempty"` // exact or iterative; empty: exact up to 3,000 measurements
+	Seed     uint64 `json:"seed"`             // of random walks, probes and samples
 
-	Covariates *covariate.Set `json:"-"`               // what is known about every node; nil: nothing. Model files and checkpoints hold its hash only
+	// what is known about every node; nil: nothing. Model files and checkpoints hold its hash only
+	Covariates *covariate.Set `json:"-"`
 	Roles      string         `json:"roles,omitempty"` // none: no covariates from the graph itself; or auto; empty: auto
 	Terms      []string       `json:"terms,omitempty"` // terms of the kernel, see the function Terms; nil: chosen by marginal likelihood
-	Pairs      int            `json:"pairs,omitempty"` // pairs of random Fourier features by which smooth terms are approximated; 0: exact up to 3,000 measurements
+	// pairs of random Fourier features by which smooth terms are approximated; 0: exact up to 3,000 measurements
+	Pairs int `json:"pairs,omitempty"`
 
-	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see the function Laplacians; empty: chosen by marginal likelihood if Family is empty too, normalized otherwise
-	Alpha     []float64 `json:"alpha,omitempty"`     // α_0, α_1, … of the family power, K = s² Σ α_r W^r
+	// normalized, raw or signless, see the function Laplacians; empty: chosen by marginal likelihood if Family is empty too, normalized
+	// otherwise
+	Laplacian string    `json:"laplacian,omitempty"`
+	Alpha     []float64 `json:"alpha,omitempty"` // α_0, α_1, … of the family power, K = s² Σ α_r W^r
 
 	Custom *CustomFamily `json:"-"` // a family that the caller defines; Family is then empty or its name; nil: none
 
-	Times     []float64 `json:"times,omitempty"`      // positions of periods in time, increasing: the model is one of nodes and periods, see Place; nil: no time
+	// positions of periods in time, increasing: the model is one of nodes and periods, see Place; nil: no time
+	Times     []float64 `json:"times,omitempty"`
 	TimeNames []string  `json:"time_names,omitempty"` // of the periods, for people; nil: none
-	TimeModel string    `json:"time_model,omitempty"` // joint: periods inform each other, see kernel.OverTime; or separate: independent periods with the same hyperparameters; empty: joint
+	// joint: periods inform each other, see kernel.OverTime; or separate: independent periods with the same hyperparameters; empty: joint
+	TimeModel string `json:"time_model,omitempty"`
 
-	Values    string `json:"values,omitempty"`    // what is measured: gaussian, student, count, share or yes-no, see gp.Values; empty: gaussian
-	Transform string `json:"transform,omitempty"` // under which gaussian or student values are modelled: none, log, log1p or sqrt, see gp.Transform; empty: none
+	// what is measured, a name of gp.ValuesNames such as count, see gp.Values; empty: gaussian
+	Values string `json:"values,omitempty"`
+	// under which gaussian or student values are modelled: none, log, log1p or sqrt, see gp.Transform; empty: none
+	Transform string `json:"transform,omitempty"`
 
-	Device string `json:"device,omitempty"` // auto: a graphics card where there is one; cpu: the processor alone; gpu: an error without a card; empty: auto. Results agree closely; model files and checkpoints do not hold it
+	// auto: a graphics card where there is one; cpu: the processor alone; gpu: an error without a card; empty: auto. Results agree closely;
+	// model files and checkpoints do not hold it
+	Device string `json:"device,omitempty"`
 
-	Mean    *float64 `json:"mean,omitempty"`     // known mean, on the scale of the values; of counts a rate, of shares a probability; nil: unknown
-	NoiseSD *float64 `json:"noise_sd,omitempty"` // known standard deviation of the noise of one measurement, on the scale of the transform; nil: learned
+	// known mean, on the scale of the values; of counts a rate, of shares a probability; nil: unknown
+	Mean *float64 `json:"mean,omitempty"`
+	// known standard deviation of the noise of one measurement, on the scale of the transform; nil: learned
+	NoiseSD *float64 `json:"noise_sd,omitempty"`
 }
 
 var (
@@ -91,8 +105,9 @@ func RoleChoices() []string { return slices.Clone(roleNames) }
 // matrix W of norm one: D^-½ A D^-½, or I − L/c on the raw Laplacian L, where c is the
 // bound of its norm. Its length scales are in that unit.
 type CustomFamily struct {
-	Name       string            // not one of Families
-	Modulation kernel.Modulation // coefficients by walk length; must also be a kernel.Spectrum for the method dense and for series without a cut-off
+	Name string // not one of Families
+	// coefficients by walk length; must also be a kernel.Spectrum for the method dense and for series without a cut-off
+	Modulation kernel.Modulation
 }
 
 // spectrum returns the family as a function of eigenvalues; nil if it has no such

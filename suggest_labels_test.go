@@ -10,6 +10,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 )
 
 // fourRings are rings of eight nodes, of which the first two have labels.
@@ -29,6 +30,7 @@ func fourRings(t *testing.T) (*graph.Graph, gp.Labels) {
 }
 
 func TestSuggestLabels(t *testing.T) {
+	t.Parallel()
 	g, l := fourRings(t)
 	c, err := grfgp.Classify(context.Background(), g, l, grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet)
 	if err != nil {
@@ -69,7 +71,8 @@ func TestSuggestLabels(t *testing.T) {
 	if all, reason := ask(100, bayesopt.LabelOptions{}); len(all) != len(free) || reason != bayesopt.NoNodesLeft {
 		t.Errorf("%d picks, %s", len(all), reason)
 	}
-	if _, _, err := bayesopt.SuggestLabels(context.Background(), c, 1, bayesopt.LabelOptions{Allowed: []int{99}}); !errors.Is(err, bayesopt.ErrOptions) {
+	if _, _, err := bayesopt.SuggestLabels(context.Background(), c, 1, bayesopt.LabelOptions{Allowed: []int{99}}); !errors.Is(err,
+		bayesopt.ErrOptions) {
 		t.Errorf("a node that is none: %v", err)
 	}
 }
@@ -77,14 +80,20 @@ func TestSuggestLabels(t *testing.T) {
 // On graphs with more nodes than are considered, suggested labels still spread
 // out and are better than random labels.
 func TestSuggestLabelsOfMany(t *testing.T) {
-	slowWhenRaced(t)
+	t.Parallel()
+	testkit.Unraced(t)
 	k := communities(t, 3000, 3, 6, 2, 0.01)
-	c, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one"}, gp.Dirichlet)
+	spec := grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one"}
+	if !testkit.IsFull() {
+		spec.Walks, spec.Roles = 20, "none"
+	}
+	c, err := grfgp.Classify(context.Background(), k.graph, k.train, spec, gp.Dirichlet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	picks, _, err := bayesopt.SuggestLabels(context.Background(), c, 10, bayesopt.LabelOptions{Allowed: k.test.Nodes, Seed: 1})
-	if err != nil || len(picks) != 10 {
+	count := testkit.Size(4, 10)
+	picks, _, err := bayesopt.SuggestLabels(context.Background(), c, count, bayesopt.LabelOptions{Allowed: k.test.Nodes, Seed: 1})
+	if err != nil || len(picks) != count {
 		t.Fatalf("%d picks, %v", len(picks), err)
 	}
 	seen := map[int]bool{}
@@ -94,7 +103,8 @@ func TestSuggestLabelsOfMany(t *testing.T) {
 		}
 		seen[p.Node] = true
 	}
-	if _, _, err := bayesopt.SuggestLabels(context.Background(), c, 2500, bayesopt.LabelOptions{Allowed: k.test.Nodes}); !errors.Is(err, bayesopt.ErrOptions) {
+	if _, _, err := bayesopt.SuggestLabels(context.Background(), c, 2500, bayesopt.LabelOptions{Allowed: k.test.Nodes}); !errors.Is(err,
+		bayesopt.ErrOptions) {
 		t.Errorf("too many at once: %v", err)
 	}
 }

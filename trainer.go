@@ -66,7 +66,8 @@ func newTrainer(g *graph.Graph, spec Spec, open func() (*gp.Card, error)) (*Trai
 		return nil, err
 	}
 	if s := spec.Covariates; s != nil && s.Nodes != g.Len() {
-		return nil, fmt.Errorf("%w: covariates of %d nodes for a graph of %d; encode the columns of this graph's nodes", ErrSpec, s.Nodes, g.Len())
+		return nil, fmt.Errorf("%w: covariates of %d nodes for a graph of %d; encode the columns of this graph's nodes", ErrSpec, s.Nodes,
+			g.Len())
 	}
 	t := &Trainer{spec: spec.clone(), open: open, hash: g.Hash(), matrices: map[string]*matrix{}}
 	if err := t.openCard(); err != nil {
@@ -341,7 +342,8 @@ func (t *Trainer) eigenvectors(laplacian string) (*kernel.Dense, error) {
 
 // chosen returns the kernel that a complete Spec describes.
 func (s Spec) chosen() candidate {
-	return candidate{s.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops, termsOf(s.Terms), s.Pairs}
+	return candidate{s.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops, termsOf(s.Terms),
+		s.Pairs}
 }
 
 // chosenKernel returns the kernel of a complete Spec.
@@ -453,7 +455,8 @@ func (t *Trainer) decideScales(ctx context.Context, places []int, method string,
 	if t.spec.Family == "power" {
 		reach = fmt.Sprintf("the power series reaches %d hops", len(t.spec.Alpha)-1)
 	}
-	return []bool{false, true}, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", t.spacing(places), reach, coarser), ctx.Err()
+	return []bool{false, true}, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", t.spacing(places), reach,
+		coarser), ctx.Err()
 }
 
 // coarser describes the additional scales and returns their number.

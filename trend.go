@@ -74,5 +74,6 @@ func (t *Trainer) decideTrend(method string) (all, last bool, why string, err er
 	case t.degree().spread < spreadLeast:
 		return false, false, "degrees vary too little for a trend", nil
 	}
-	return false, true, fmt.Sprintf("degrees vary by a factor of %.2g (one sd): a trend with the log degree was tried", math.Exp(t.degree().spread)), nil
+	return false, true, fmt.Sprintf("degrees vary by a factor of %.2g (one sd): a trend with the log degree was tried",
+		math.Exp(t.degree().spread)), nil
 }

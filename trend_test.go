@@ -12,25 +12,29 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 )
 
 // A dependence on the degree is learned as a trend: at unmeasured nodes the error
 // is that of the noise, 0.1, within a third (four standard errors of 200 nodes
-// are a fifth). Roles, which contain the degree, are left out. No trend is chosen if values have none, nor on a grid.
+// are a fifth, and of 100 in the quick suite 0.28). Roles, which contain the degree, are
+// left out. No trend is chosen if values have none, nor on a grid.
 func TestTrend(t *testing.T) {
-	slowWhenRaced(t)
+	t.Parallel()
+	testkit.Unraced(t)
 	ctx := context.Background()
-	g, err := graph.BarabasiAlbert(1600, 3, 5)
+	g, err := graph.BarabasiAlbert(testkit.Size(500, 1600), 3, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	order := random.Perm(g.Len())
 	var trend, flat, test gp.Data
-	for k, i := range order[:400] {
+	measured := testkit.Size(100, 200)
+	for k, i := range order[:2*measured] {
 		noise := 0.1 * random.NormFloat64()
 		y := math.Log(float64(g.Degrees()[i])) + noise
-		if k >= 200 {
+		if k >= measured {
 			test.Nodes, test.Y = append(test.Nodes, i), append(test.Y, y)
 			continue
 		}

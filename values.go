@@ -20,6 +20,9 @@ func (s Spec) kind() (v gp.Values) {
 	return v
 }
 
+// About describes what is measured, of a Spec that has passed Check.
+func (s Spec) About() gp.About { return s.kind().About() }
+
 // transform returns Transform, of a Spec that has passed Check.
 func (s Spec) transform() (t gp.Transform) {
 	if s.Transform != "" && t.UnmarshalText([]byte(s.Transform)) != nil {
@@ -41,7 +44,7 @@ func (s Spec) checkValues() error {
 		return fmt.Errorf("%w: no transform is called %q; there are %s", ErrSpec, s.Transform, strings.Join(gp.TransformNames(), ", "))
 	}
 	v, t := s.kind(), s.transform()
-	own := v == gp.Counts || v == gp.Shares || v == gp.YesNo // a scale of their own, and no noise
+	own := v.About().Latent() // a scale of their own, and no noise
 	switch {
 	case own && t != gp.NoTransform:
 		return fmt.Errorf("%w: values of kind %s are modelled on a scale of their own; leave out the transform %s", ErrSpec, v, t)
@@ -51,7 +54,8 @@ func (s Spec) checkValues() error {
 		return nil
 	}
 	if !finite(s.latent(*s.Mean)) {
-		return fmt.Errorf("%w: mean %v: values of kind %s with the transform %s cannot have it; give it on the scale of the values: a rate above 0, or a probability between 0 and 1", ErrSpec, *s.Mean, v, t)
+		return fmt.Errorf("%w: mean %v: values of kind %s with the transform %s cannot have it; give it on the scale of the values: a rate "+
+			"above 0, or a probability between 0 and 1", ErrSpec, *s.Mean, v, t)
 	}
 	return nil
 }
@@ -78,14 +82,7 @@ func (s Spec) ownData(nodes int, d gp.Data) (gp.Data, error) {
 	if err != nil {
 		return gp.Data{}, err
 	}
-	d = d.Select(rowOrder(d))
-	switch s.kind() {
-	case gp.Gaussian:
-		return d.Pool(), nil
-	case gp.Shares:
-		return d.PoolSums(), nil
-	}
-	return d, nil // neither mean nor sum is sufficient
+	return d.Select(rowOrder(d)).PoolAs(s.kind()), nil
 }
 
 // Interval returns the central credible interval of the quantity at each node, at a
@@ -162,7 +159,7 @@ func (s Spec) predict(ctx context.Context, p *gp.Posterior, of Share, w *progres
 		sd[k] = math.Sqrt(v)
 	}
 	out := Prediction{Mean: mean, SD: sd, response: p.Response(0, 0).Under(s.transform())}
-	if s.kind() == gp.Student && s.transform() == gp.NoTransform || s.plain() {
+	if !s.kind().About().Latent() && s.transform() == gp.NoTransform {
 		return out, nil
 	}
 	out.latent, out.latentSD = mean, sd

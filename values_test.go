@@ -68,6 +68,7 @@ var kinds = []Spec{
 // TestValues fits every kind of values: predictions are near the quantity and those of
 // package gp, a model file gives them again to the bit, and so do rows in another order.
 func TestValues(t *testing.T) {
+	t.Parallel()
 	for _, spec := range kinds {
 		spec.Family, spec.Roles = "diffusion", "none"
 		name := spec.Values + " " + spec.Transform
@@ -159,6 +160,7 @@ func TestValues(t *testing.T) {
 // TestTransformOfModel: a model with a transform is the Gaussian model of transformed
 // values, and its intervals contain the same measurements.
 func TestTransformOfModel(t *testing.T) {
+	t.Parallel()
 	spec := Spec{Transform: "log", Family: "diffusion", Roles: "none"}
 	g, d := simulated(t, spec)
 	m, err := Fit(t.Context(), g, d, spec)
@@ -194,6 +196,7 @@ func TestTransformOfModel(t *testing.T) {
 }
 
 func TestSpecRefusesValues(t *testing.T) {
+	t.Parallel()
 	number := func(v float64) *float64 { return &v }
 	for _, bad := range []struct {
 		spec Spec
@@ -223,7 +226,8 @@ func TestSpecRefusesValues(t *testing.T) {
 			d.Y[k] = 1
 		}
 		d.Y[11] = bad.y
-		if _, err := Fit(t.Context(), g, d, bad.spec); !errors.Is(err, gp.ErrData) || !strings.Contains(err.Error(), bad.says) || !strings.Contains(err.Error(), "measurement 11") {
+		if _, err := Fit(t.Context(), g, d, bad.spec); !errors.Is(err, gp.ErrData) || !strings.Contains(err.Error(), bad.says) ||
+			!strings.Contains(err.Error(), "measurement 11") {
 			t.Errorf("%+v: %v, want %q", bad.spec, err, bad.says)
 		}
 	}
@@ -233,6 +237,7 @@ func TestSpecRefusesValues(t *testing.T) {
 // too. Their hyperparameters are taken as known; with uncertain ones, predictions have the
 // same means on the scale of the model, and larger sds.
 func TestOptimizerOfValues(t *testing.T) {
+	t.Parallel()
 	for _, spec := range append(kinds, Spec{}) {
 		spec.Family, spec.Roles = "diffusion", "none"
 		g, d := simulated(t, spec)
@@ -285,7 +290,8 @@ func TestOptimizerOfValues(t *testing.T) {
 			}
 		}
 		if harder > g.Len()/10 {
-			t.Errorf("%s %s: the first node is above with probability %v, and %d nodes are harder to tell", spec.Values, spec.Transform, first.Chance, harder)
+			t.Errorf("%s %s: the first node is above with probability %v, and %d nodes are harder to tell", spec.Values, spec.Transform,
+				first.Chance, harder)
 		}
 		if spec.Values == "count" {
 			if err := o.Tell(0, 0.5); !errors.Is(err, bayesopt.ErrNode) {

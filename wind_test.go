@@ -6,6 +6,7 @@ import (
 
 	"grfgp"
 	"grfgp/graphio"
+	"grfgp/internal/testkit"
 )
 
 // windTask has the wind speed at a level (1000, 800 or 500 hPa) on the globe:
@@ -41,13 +42,26 @@ func windTask(t testing.TB, level int, weights graphio.Weights) task {
 // Wind speed from 1,424 nodes under a satellite's track. The paper's learnable
 // features have RMSE 0.730 and NLPD 1.050 at 1000 hPa; an untuned exact diffusion
 // kernel has 0.568. The documented figures of this library are 0.549 and 0.749;
-// nothing in it is random.
+// nothing in it is random. The quick suite learns from a third of the nodes, with features
+// of few walks, and is to be better by a tenth than the mean of the nodes, whose error is 1:
+// 0.839 and an NLPD of 1.215 were seen.
 func TestWind(t *testing.T) {
-	heavy(t)
-	s := windTask(t, 1000, graphio.WeightsIgnore).score(t, grfgp.Spec{Family: "matern", Nu: 2, Scales: "one"})
+	t.Parallel()
+	testkit.Unraced(t)
+	k, spec := windTask(t, 1000, graphio.WeightsIgnore), grfgp.Spec{Family: "matern", Nu: 2, Scales: "one"}
+	rmse, nlpd := 0.551, 0.755
+	if !testkit.IsFull() {
+		var some []int
+		for r := 0; r < k.train.Len(); r += 3 {
+			some = append(some, r)
+		}
+		k.train, rmse, nlpd = k.train.Select(some), 0.9, 1.3
+		spec.Method, spec.Walks, spec.Hops, spec.Trend, spec.Variance, spec.Roles = "grf", 10, 6, "none", "natural", "none"
+	}
+	s := k.score(t, spec)
 	t.Logf("RMSE %.4f, NLPD %.4f, coverage %.3f and %.3f, %.3f at the poles; standardised errors have variance %.3f and kurtosis %.2f",
 		s.rmse, s.nlpd, s.cover80, s.cover95, s.pole80, s.variance, s.kurtosis)
-	if s.rmse > 0.551 || s.nlpd > 0.755 {
-		t.Errorf("RMSE %.4f and NLPD %.4f, want 0.549 and 0.749", s.rmse, s.nlpd)
+	if s.rmse > rmse || s.nlpd > nlpd {
+		t.Errorf("RMSE %.4f and NLPD %.4f, want at most %v and %v", s.rmse, s.nlpd, rmse, nlpd)
 	}
 }

@@ -43,8 +43,9 @@ type Suggestion struct {
 type Answer struct {
 	Suggestions []Suggestion `json:"suggestions"`
 	Short       Reason       `json:"short,omitempty"` // why there are fewer suggestions than asked for; empty: there are not
-	Draws       int          `json:"draws,omitempty"` // posterior draws behind Suggestion.Chance: the standard error of a chance p is √(p(1−p)/Draws)
-	Effort      Effort       `json:"effort"`          // of this answer
+	// posterior draws behind Suggestion.Chance: the standard error of a chance p is √(p(1−p)/Draws)
+	Draws  int    `json:"draws,omitempty"`
+	Effort Effort `json:"effort"` // of this answer
 }
 
 // Ask updates the model and suggests nodes, with their predictions. All policies
@@ -140,7 +141,8 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 		case errors.Is(err, ErrNoModel):
 			policy, why = Random{}, "drawn at random: there are no measurements yet"
 			if n := o.data.Len(); n > 0 {
-				why = fmt.Sprintf("drawn at random: no model can be fitted to %s (too few, all equal, or with a variance outside the range of floating-point numbers)", plural.Count(n, "measurements"))
+				why = fmt.Sprintf("drawn at random: no model can be fitted to %s (too few, all equal, or with a variance outside the range of "+
+					"floating-point numbers)", plural.Count(n, "measurements"))
 			}
 		default:
 			return nil, Enough, nil, err

@@ -15,6 +15,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/walk"
 )
@@ -48,7 +49,8 @@ func features(g *graph.Graph, hops, walks int, hubWalks float64) kernel.Kernel {
 
 // model has the given variance, length scale and noise, all standardised.
 func model(k kernel.Kernel, variance, beta, noise float64) *gp.Model {
-	return must(gp.NewModel(k, gp.State{Theta: []float64{variance, beta}, Noise: noise, Units: gp.Units{Center: 0, Scale: 1}, Solver: gp.Exact}))
+	return must(gp.NewModel(k, gp.State{Theta: []float64{variance, beta}, Noise: noise, Units: gp.Units{Center: 0, Scale: 1},
+		Solver: gp.Exact}))
 }
 
 func all(n int) []int {
@@ -87,6 +89,7 @@ func posterior(t testing.TB, k kernel.Kernel, count int, seed uint64) *gp.Poster
 // formula, χ² is below its 0.999 quantile. Nodes that are rarely the best are
 // counted together.
 func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
+	t.Parallel()
 	k := dense(must(graph.Grid(3, 4)))
 	p := posterior(t, k, 4, 1)
 	n := k.Nodes()
@@ -151,6 +154,7 @@ func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
 // A batch consists of distinct nodes from separate draws: the first picks do not
 // depend on the size of the batch.
 func TestBatches(t *testing.T) {
+	t.Parallel()
 	g := must(graph.Grid(6, 6))
 	p := posterior(t, dense(g), 8, 3)
 	for _, name := range bayesopt.PolicyNames() {
@@ -184,6 +188,7 @@ func TestBatches(t *testing.T) {
 // turn and summing exact variances, also if candidates are compared in rounds,
 // and with costs.
 func TestVarianceReductionEqualsBruteForce(t *testing.T) {
+	t.Parallel()
 	g := must(graph.Grid(5, 6))
 	k := dense(g)
 	n := k.Nodes()
@@ -247,6 +252,7 @@ func TestVarianceReductionEqualsBruteForce(t *testing.T) {
 // Ten picks of VarianceReduction leave less variance than ten of HighestVariance,
 // and far less than ten random picks.
 func TestLearningBeatsBaselines(t *testing.T) {
+	t.Parallel()
 	g := must(graph.Grid(12, 12))
 	p := posterior(t, dense(g), 6, 9)
 	left := func(policy bayesopt.Policy) float64 {
@@ -267,6 +273,7 @@ func TestLearningBeatsBaselines(t *testing.T) {
 // The variances that lookahead computes from columns of the covariance equal
 // those of posteriors conditioned on the picks.
 func TestRankedBatchesEqualConditioning(t *testing.T) {
+	t.Parallel()
 	g := must(graph.Grid(5, 6))
 	p := posterior(t, dense(g), 6, 6)
 	picks := must(bayesopt.HighestVariance{}.Pick(background, p, candidates(30, all(30), bayesopt.Limits{}), 8, 0))
@@ -285,6 +292,7 @@ func TestRankedBatchesEqualConditioning(t *testing.T) {
 
 // Scores agree with their formulas, on numbers small enough to check by hand.
 func TestScores(t *testing.T) {
+	t.Parallel()
 	g := must(graph.Grid(4, 4))
 	p := posterior(t, dense(g), 5, 7)
 	nodes := all(16)
@@ -332,6 +340,7 @@ func TestScores(t *testing.T) {
 }
 
 func TestBaselines(t *testing.T) {
+	t.Parallel()
 	//	0 - 1 - 2 - 3   and a star round 4: 5, 6, 7
 	var e graph.Edges
 	for _, uv := range [][2]uint32{{0, 1}, {1, 2}, {2, 3}, {4, 5}, {4, 6}, {4, 7}} {
@@ -378,6 +387,7 @@ func TestBaselines(t *testing.T) {
 // With costs, random picks are in proportion to 1/cost: of 6,000 first picks, the
 // share of the cheap node is 1/(1+¼) within 5 standard errors.
 func TestRandomByCost(t *testing.T) {
+	t.Parallel()
 	const n = 6000
 	cheap := 0
 	for seed := range uint64(n) {
@@ -397,10 +407,9 @@ func TestRandomByCost(t *testing.T) {
 // quarters of that of the best of the same candidates. A kernel of few hops is the
 // hardest case, because a sample contains few of the nodes that a pick affects.
 func TestVarianceReductionOverASample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("32,400 nodes, in -short")
-	}
-	const side = 180
+	t.Parallel()
+	testkit.Unraced(t)
+	side := testkit.Size(130, 180) // more nodes than the last comparison has
 	p := posterior(t, grf(must(graph.Grid(side, side)), 10, 50), 100, 1)
 	nodes := all(side * side)
 	picks := must(bayesopt.VarianceReduction{}.Pick(background, p, candidates(len(nodes), nodes, bayesopt.Limits{}), 5, 1))
@@ -459,6 +468,7 @@ func (d drawn) Sample(_ context.Context, nodes []int, draws int, _ uint64) (*mat
 // With costs, the gain is the draw less the best mean of a measured node, here 10: a
 // gain of 15 at cost 10 comes before a gain of 1 at cost 1, and that before no gain.
 func TestThompsonGainsPerCost(t *testing.T) {
+	t.Parallel()
 	values, cost := []float64{10, 11, 25, 9.5, 3}, []float64{1, 1, 10, 1, 1}
 	for _, least := range []bool{false, true} {
 		s := drawn{measured: []int{0, 4}, values: slices.Clone(values)}

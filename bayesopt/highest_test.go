@@ -8,6 +8,7 @@ import (
 )
 
 func TestHighest(t *testing.T) {
+	t.Parallel()
 	nan := math.NaN()
 	for _, c := range []struct {
 		ranks []float64

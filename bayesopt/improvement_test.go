@@ -54,7 +54,8 @@ func seriesImprovement(z float64) float64 {
 	}
 	sum.Mul(sum, x)
 	// φ(0) = 1/√(2π) with 100 decimals.
-	root, _, err := big.ParseFloat("0.3989422804014326779399460599343818684758586311649346576659258296706579258993018385012523339073069364", 10, bits, big.ToNearestEven)
+	root, _, err := big.ParseFloat("0.3989422804014326779399460599343818684758586311649346576659258296706579258993018385012523339073069364",
+		10, bits, big.ToNearestEven)
 	if err != nil {
 		panic(err)
 	}
@@ -70,6 +71,7 @@ func seriesImprovement(z float64) float64 {
 // easy, with an integral that has no cancellation everywhere below zero, and with
 // its asymptotic series −log z² − 3/z² far out, to twelve digits.
 func TestLogImprovement(t *testing.T) {
+	t.Parallel()
 	about := func(z, got, want float64, by string) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-12*max(1, math.Abs(want)) {
@@ -88,7 +90,8 @@ func TestLogImprovement(t *testing.T) {
 		// Scale: log EI(s·gap, s·sd) = log s + log EI(gap, sd).
 		about(z, logImprovement(1e-9*z, 1e-9)-math.Log(1e-9), logImprovement(z, 1), "its scale")
 	}
-	for _, c := range []struct{ gap, sd, want float64 }{{2, 0, math.Log(2)}, {0, 0, math.Inf(-1)}, {-1, 0, math.Inf(-1)}, {40, 1, math.Log(40)}} {
+	for _, c := range []struct{ gap, sd, want float64 }{
+		{2, 0, math.Log(2)}, {0, 0, math.Inf(-1)}, {-1, 0, math.Inf(-1)}, {40, 1, math.Log(40)}} {
 		if got := logImprovement(c.gap, c.sd); got != c.want && math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("gap %g, sd %g: %v, want %v", c.gap, c.sd, got, c.want)
 		}

@@ -78,6 +78,7 @@ func TestHighestIsThatOfAPlainSearch(t *testing.T) {
 
 // The list that is kept is the one that is made anew, however measurements come.
 func TestOpenNodesAreMadeAnew(t *testing.T) {
+	t.Parallel()
 	const nodes = 3000
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, allowed := range map[string][]int{"all": allNodes(nodes), "some": random.Perm(nodes)[:2000], "none": {}} {

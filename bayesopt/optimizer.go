@@ -71,7 +71,8 @@ type Effort struct {
 }
 
 func (e Effort) less(f Effort) Effort {
-	return Effort{e.Trainings - f.Trainings, e.Extensions - f.Extensions, e.Train - f.Train, e.Extend - f.Extend, e.Pick - f.Pick, e.Explain - f.Explain}
+	return Effort{e.Trainings - f.Trainings, e.Extensions - f.Extensions, e.Train - f.Train, e.Extend - f.Extend, e.Pick - f.Pick,
+		e.Explain - f.Explain}
 }
 
 // New returns an Optimizer without measurements.
@@ -291,7 +292,8 @@ func (o *Optimizer) Checkpoint() (Checkpoint, bool) {
 // number of measurements.
 func (o *Optimizer) Resume(ctx context.Context, c Checkpoint) error {
 	if o.taken > 0 || c.Measurements < 1 || c.Measurements > o.data.Len() {
-		return fmt.Errorf("%w: resuming at %d of %d measurements, with %d in the model already", ErrOptions, c.Measurements, o.data.Len(), o.taken)
+		return fmt.Errorf("%w: resuming at %d of %d measurements, with %d in the model already", ErrOptions, c.Measurements, o.data.Len(),
+			o.taken)
 	}
 	m, err := o.trainer.Restore(ctx, c.Kernel, c.State)
 	if err != nil {

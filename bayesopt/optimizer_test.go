@@ -17,6 +17,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // hill is a smooth function on a grid, with a little fixed noise.
@@ -124,6 +125,7 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 // Without additional walkers for hubs it would be, because the features would
 // then give the hub many times its exact variance.
 func TestNoPreferenceForTheHub(t *testing.T) {
+	t.Parallel()
 	const leaves, seeds = 200, 1000
 	var e graph.Edges
 	for leaf := uint32(1); leaf <= leaves; leaf++ {
@@ -162,14 +164,12 @@ func TestNoPreferenceForTheHub(t *testing.T) {
 	}
 }
 
-// Simple regret of 200 steps by the exact kernel and by random features, over
+// Simple regret of many steps by the exact kernel and by random features, over
 // the same seeds: means agree within three standard errors of their difference
 // all along.
 func TestRegretOfFeaturesAndExactKernelAgree(t *testing.T) {
-	seeds, steps := 6, 200
-	if testing.Short() || raceDetector {
-		seeds, steps = 3, 40
-	}
+	t.Parallel()
+	seeds, steps := testkit.Size(3, 6), testkit.Size(40, 200)
 	const side = 20
 	g := must(graph.Grid(side, side))
 	truth := rugged(side)
@@ -178,7 +178,8 @@ func TestRegretOfFeaturesAndExactKernelAgree(t *testing.T) {
 		top = max(top, truth(i))
 	}
 	regret := func(trainer bayesopt.Trainer, policy bayesopt.Policy, seed uint64) []float64 {
-		o := must(bayesopt.New(trainer, bayesopt.Options{Seed: seed, Policy: policy, Retrain: bayesopt.Schedule{First: 10, Growth: 1, Drift: -1}}))
+		o := must(bayesopt.New(trainer, bayesopt.Options{Seed: seed, Policy: policy,
+			Retrain: bayesopt.Schedule{First: 10, Growth: 1, Drift: -1}}))
 		for _, i := range rand.New(rng.New(seed, "start")).Perm(side * side)[:10] {
 			if err := o.Tell(i, truth(i)); err != nil {
 				t.Fatal(err)
@@ -232,6 +233,7 @@ func TestRegretOfFeaturesAndExactKernelAgree(t *testing.T) {
 }
 
 func TestConstraints(t *testing.T) {
+	t.Parallel()
 	const side, n = 6, 36
 	g := must(graph.Grid(side, side))
 	truth := hill(side)
@@ -257,23 +259,26 @@ func TestConstraints(t *testing.T) {
 			{"everything", bayesopt.Options{}, bayesopt.Request{Count: 50}, n - 6, bayesopt.NoNodesLeft, nil},
 			{"allowed", bayesopt.Options{Allowed: []int{0, 3, 5, 9}}, bayesopt.Request{Count: 5}, 3, bayesopt.NoNodesLeft, nil},
 			{"repeats", bayesopt.Options{Allowed: []int{0, 3, 5, 9}, Repeats: true}, bayesopt.Request{Count: 5}, 4, bayesopt.NoNodesLeft, nil},
-			{"pending", bayesopt.Options{Allowed: []int{3, 5, 9}}, bayesopt.Request{Count: 3, Pending: []int{5}}, 2, bayesopt.NoNodesLeft, func(nodes []int) bool { return !slices.Contains(nodes, 5) }},
-			{"groups", bayesopt.Options{Limits: bayesopt.Limits{Group: groups, GroupCap: 2}}, bayesopt.Request{Count: 20, Pending: []int{1, 2}}, 10, bayesopt.GroupsFull, func(nodes []int) bool {
-				count := map[int]int{0: 2}
-				for _, i := range nodes {
-					if count[groups[i]]++; count[groups[i]] > 2 {
-						return false
+			{"pending", bayesopt.Options{Allowed: []int{3, 5, 9}}, bayesopt.Request{Count: 3, Pending: []int{5}}, 2, bayesopt.NoNodesLeft,
+				func(nodes []int) bool { return !slices.Contains(nodes, 5) }},
+			{"groups", bayesopt.Options{Limits: bayesopt.Limits{Group: groups, GroupCap: 2}}, bayesopt.Request{Count: 20, Pending: []int{1, 2}}, 10,
+				bayesopt.GroupsFull, func(nodes []int) bool {
+					count := map[int]int{0: 2}
+					for _, i := range nodes {
+						if count[groups[i]]++; count[groups[i]] > 2 {
+							return false
+						}
 					}
-				}
-				return true
-			}},
-			{"budget", bayesopt.Options{Limits: bayesopt.Limits{Cost: costs}}, bayesopt.Request{Count: 36, Pending: []int{3}, Budget: &budget}, -1, bayesopt.BudgetReached, func(nodes []int) bool {
-				spent := 0.0
-				for _, i := range nodes {
-					spent += costs[i]
-				}
-				return spent <= budget && spent > budget-4
-			}},
+					return true
+				}},
+			{"budget", bayesopt.Options{Limits: bayesopt.Limits{Cost: costs}}, bayesopt.Request{Count: 36, Pending: []int{3}, Budget: &budget}, -1,
+				bayesopt.BudgetReached, func(nodes []int) bool {
+					spent := 0.0
+					for _, i := range nodes {
+						spent += costs[i]
+					}
+					return spent <= budget && spent > budget-4
+				}},
 			{"spent", bayesopt.Options{Limits: bayesopt.Limits{Cost: costs}}, bayesopt.Request{Budget: &nothing}, 0, bayesopt.BudgetReached, nil},
 		} {
 			c.opts.Policy = policy
@@ -309,6 +314,7 @@ func TestConstraints(t *testing.T) {
 
 // An expensive node needs a higher expected gain than its cheap mirror image.
 func TestCheapBeforeDear(t *testing.T) {
+	t.Parallel()
 	const n = 9 // a path, measured in the middle: i and 8−i are alike
 	var e graph.Edges
 	for i := range uint32(n - 1) {
@@ -350,6 +356,7 @@ func TestCheapBeforeDear(t *testing.T) {
 }
 
 func TestColdStart(t *testing.T) {
+	t.Parallel()
 	k := dense(must(graph.Grid(4, 4)))
 	o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), options(1)))
 	if _, err := o.Update(background); !errors.Is(err, bayesopt.ErrNoModel) {
@@ -376,6 +383,7 @@ func TestColdStart(t *testing.T) {
 // Values that contradict the model trigger an early training; values as predicted
 // do not.
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	const side = 12
 	g := must(graph.Grid(side, side))
 	for name, c := range map[string]struct {
@@ -409,6 +417,7 @@ func TestDrift(t *testing.T) {
 }
 
 func TestTellRefuses(t *testing.T) {
+	t.Parallel()
 	o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Grid(3, 3))), gp.FitOptions{}), options(1)))
 	for _, c := range []struct {
 		node  int
@@ -427,6 +436,7 @@ func TestTellRefuses(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
 	trainer := bayesopt.Train(dense(must(graph.Grid(2, 2))), gp.FitOptions{})
 	for _, o := range []bayesopt.Options{
 		{Allowed: []int{4}}, {Allowed: []int{1, 1}},
@@ -443,6 +453,7 @@ func TestOptionsAreChecked(t *testing.T) {
 }
 
 func TestGoals(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"maximize", "minimize", "learn", "threshold=-2.5"} {
 		var g bayesopt.Goal
 		if err := json.Unmarshal(must(json.Marshal(text)), &g); err != nil || g.String() != text {
@@ -464,6 +475,7 @@ func TestGoals(t *testing.T) {
 // The default policy of every goal has a name and suits the goal; policies that
 // seek the best node do not suit other goals.
 func TestPoliciesThatSuit(t *testing.T) {
+	t.Parallel()
 	for _, goal := range []bayesopt.Goal{bayesopt.Maximize, bayesopt.Minimize, bayesopt.Learn, bayesopt.Threshold(2)} {
 		if named := must(bayesopt.PolicyNamed(goal.PolicyName(), goal, nil)); !reflect.DeepEqual(named, goal.Policy()) {
 			t.Errorf("%v: %s is %#v, want %#v", goal, goal.PolicyName(), named, goal.Policy())
@@ -492,6 +504,7 @@ func (noEdges) Row(int) ([]uint32, []float64) { return nil, nil }
 
 // Rounding of sums does not change what a budget buys.
 func TestBudgetsRound(t *testing.T) {
+	t.Parallel()
 	const n = 20
 	cost := make([]float64, n)
 	for i := range cost {
@@ -500,11 +513,14 @@ func TestBudgetsRound(t *testing.T) {
 	for want := range n {
 		budget := float64(want) / 10
 		limits := bayesopt.Limits{Cost: cost}
-		if picks := must(bayesopt.Random{}.Pick(background, nil, must(bayesopt.NewCandidates(n, all(n), limits, &budget)), n, 1)); len(picks) != want {
+		if picks := must(bayesopt.Random{}.Pick(background, nil, must(bayesopt.NewCandidates(n, all(n), limits, &budget)), n,
+			1)); len(picks) != want {
 			t.Errorf("a budget of %v buys %d nodes of 0.1", budget, len(picks))
 		}
-		o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Ring(n))), gp.FitOptions{}), bayesopt.Options{Policy: bayesopt.Random{}, Limits: limits}))
-		if short := must(o.Run(background, bayesopt.Request{Count: n, Budget: &budget}, func(_ context.Context, i int) (float64, error) { return float64(i), nil })); o.Data().Len() != want || short != bayesopt.BudgetReached {
+		o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Ring(n))), gp.FitOptions{}),
+			bayesopt.Options{Policy: bayesopt.Random{}, Limits: limits}))
+		if short := must(o.Run(background, bayesopt.Request{Count: n, Budget: &budget},
+			func(_ context.Context, i int) (float64, error) { return float64(i), nil })); o.Data().Len() != want || short != bayesopt.BudgetReached {
 			t.Errorf("a budget of %v buys %d measurements of 0.1: %q", budget, o.Data().Len(), short)
 		}
 	}
@@ -512,12 +528,15 @@ func TestBudgetsRound(t *testing.T) {
 
 // Minimising a value is the same as maximising its negative.
 func TestMinimizeIsMaximizeOfTheOpposite(t *testing.T) {
+	t.Parallel()
 	const side = 6
 	k := dense(must(graph.Grid(side, side)))
 	truth := hill(side)
 	find := func(goal bayesopt.Goal, toward float64) []int {
-		o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), bayesopt.Options{Goal: goal, Policy: must(bayesopt.PolicyNamed("ei", goal, nil)), Seed: 2}))
-		if _, err := o.Run(background, bayesopt.Request{Count: 15}, func(_ context.Context, i int) (float64, error) { return toward * truth(i), nil }); err != nil {
+		o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}),
+			bayesopt.Options{Goal: goal, Policy: must(bayesopt.PolicyNamed("ei", goal, nil)), Seed: 2}))
+		if _, err := o.Run(background, bayesopt.Request{Count: 15},
+			func(_ context.Context, i int) (float64, error) { return toward * truth(i), nil }); err != nil {
 			t.Fatal(err)
 		}
 		node, value, ok := o.Best()
@@ -532,10 +551,12 @@ func TestMinimizeIsMaximizeOfTheOpposite(t *testing.T) {
 }
 
 func TestRunStops(t *testing.T) {
+	t.Parallel()
 	k := dense(must(graph.Grid(2, 3)))
 	o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), options(1)))
 	broken := errors.New("broken")
-	if _, err := o.Run(background, bayesopt.Request{Count: 3}, func(context.Context, int) (float64, error) { return 0, broken }); !errors.Is(err, broken) || o.Data().Len() != 0 {
+	if _, err := o.Run(background, bayesopt.Request{Count: 3},
+		func(context.Context, int) (float64, error) { return 0, broken }); !errors.Is(err, broken) || o.Data().Len() != 0 {
 		t.Errorf("%v, %d measurements", err, o.Data().Len())
 	}
 	short, err := o.Run(background, bayesopt.Request{Count: 100}, func(_ context.Context, i int) (float64, error) { return float64(i), nil })
@@ -547,8 +568,10 @@ func TestRunStops(t *testing.T) {
 // By default hyperparameters are learned at 5 measurements and whenever these have
 // grown by a quarter: at 5, 7, 9, 12, 15, 19, 24 and 30.
 func TestTrainsByAQuarter(t *testing.T) {
+	t.Parallel()
 	const side = 6
-	o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Grid(side, side))), gp.FitOptions{Fixed: true}), bayesopt.Options{Retrain: bayesopt.Schedule{Drift: -1}}))
+	o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Grid(side, side))), gp.FitOptions{Fixed: true}),
+		bayesopt.Options{Retrain: bayesopt.Schedule{Drift: -1}}))
 	truth, last := rugged(side), 0
 	var at []int
 	for i := range 32 {
@@ -570,8 +593,10 @@ func TestTrainsByAQuarter(t *testing.T) {
 // For a threshold, Chance is the probability that the quantity is above the
 // level, by its mean and standard deviation.
 func TestChanceOfBeingAbove(t *testing.T) {
+	t.Parallel()
 	const side, level = 6, 0.3
-	o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Grid(side, side))), gp.FitOptions{}), bayesopt.Options{Goal: bayesopt.Threshold(level), Seed: 1}))
+	o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Grid(side, side))), gp.FitOptions{}),
+		bayesopt.Options{Goal: bayesopt.Threshold(level), Seed: 1}))
 	truth := hill(side)
 	for i := 0; i < side*side; i += 3 {
 		if err := o.Tell(i, truth(i)); err != nil {
@@ -594,12 +619,14 @@ func TestChanceOfBeingAbove(t *testing.T) {
 
 // HighestDegree ranks nodes by neighbours per cost.
 func TestDegreePerCost(t *testing.T) {
+	t.Parallel()
 	g := must(graph.BarabasiAlbert(40, 2, 1))
 	cost := make([]float64, 40)
 	for i := range cost {
 		cost[i] = 1 + float64(i%7)
 	}
-	picks := must(bayesopt.HighestDegree{Graph: g.Adjacency()}.Pick(background, nil, candidates(40, all(40), bayesopt.Limits{Cost: cost}), 40, 1))
+	picks := must(bayesopt.HighestDegree{Graph: g.Adjacency()}.Pick(background, nil, candidates(40, all(40), bayesopt.Limits{Cost: cost}), 40,
+		1))
 	degree, last := g.Degrees(), math.Inf(1)
 	for _, p := range picks {
 		rank := float64(degree[p.Node]) / cost[p.Node]

@@ -149,7 +149,8 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 
 // shortlist returns the indices of the open candidates and their means. If there are
 // more than most, it returns the most that rank highest by approximate variances.
-func shortlist(ctx context.Context, s Surrogate, c *Candidates, most int, seed uint64, score scoring) (open []int, mean []float64, err error) {
+func shortlist(ctx context.Context, s Surrogate, c *Candidates, most int, seed uint64, score scoring) (open []int, mean []float64,
+	err error) {
 	open = c.open()
 	nodes := selected(c.nodes, open)
 	if mean, err = meanAt(ctx, s, nodes, c.every); err != nil || len(open) <= most {

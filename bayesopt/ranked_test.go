@@ -29,6 +29,7 @@ func (c *counted) Variance(ctx context.Context, nodes []int) ([]float64, error) 
 // are as good as with exact scores of all: the score of each pick is within 5 %
 // of the highest.
 func TestRankedOnLargeGraphs(t *testing.T) {
+	t.Parallel()
 	const side, n = 90, 6
 	g := must(graph.Grid(side, side))
 	truth := hill(side)
@@ -118,6 +119,7 @@ func (f flat) Sample(ctx context.Context, nodes []int, draws int, _ uint64) (*ma
 // If all shortlisted candidates are in full groups, further candidates are
 // considered.
 func TestRankedLooksAgain(t *testing.T) {
+	t.Parallel()
 	const n = 20_000
 	all, groups := make([]int, n), make([]int, n)
 	for i := range all {
@@ -132,6 +134,7 @@ func TestRankedLooksAgain(t *testing.T) {
 
 // NaN scores are an error, not an endless loop.
 func TestRankedRefusesWhatIsNoNumber(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []bayesopt.Policy{bayesopt.UCB{Beta: math.NaN()}, bayesopt.Straddle{Level: math.NaN()}} {
 		c := must(bayesopt.NewCandidates(9, all(9), bayesopt.Limits{}, nil))
 		if picks, err := policy.Pick(background, flat{9}, c, 2, 1); !errors.Is(err, bayesopt.ErrOptions) {
@@ -143,16 +146,19 @@ func TestRankedRefusesWhatIsNoNumber(t *testing.T) {
 // Reasons use the terms of the field; they name the upper or the lower bound by
 // the direction of the search, and costs if there are costs.
 func TestReasons(t *testing.T) {
+	t.Parallel()
 	g := must(graph.Grid(3, 3))
 	p := posterior(t, dense(g), 4, 2)
 	costs := []float64{1, 2, 1, 2, 1, 2, 1, 2, 1}
-	const improvement, bound, reduction = "highest expected improvement", "highest upper confidence bound (mean + 2 sd)", "largest reduction of the total posterior variance"
+	const improvement, bound, reduction = "highest expected improvement", "highest upper confidence bound (mean + 2 sd)",
+		"largest reduction of the total posterior variance"
 	for _, c := range []struct {
 		policy bayesopt.Policy
 		why    string
 		costly string // with costs; empty: why, per cost
 	}{
-		{bayesopt.Thompson{}, "best node in one posterior draw (Thompson sampling)", "highest gain per cost in one posterior draw (Thompson sampling)"},
+		{bayesopt.Thompson{}, "best node in one posterior draw (Thompson sampling)",
+			"highest gain per cost in one posterior draw (Thompson sampling)"},
 		{bayesopt.ExpectedImprovement{}, improvement, ""},
 		{bayesopt.ExpectedImprovement{Minimize: true}, improvement, ""},
 		{bayesopt.UCB{}, bound, ""},
@@ -183,6 +189,7 @@ func TestReasons(t *testing.T) {
 // with two nodes of three measured, the unmeasured nodes near the peak are picked
 // first, and the stated expected improvement is right.
 func TestImprovementBelowRange(t *testing.T) {
+	t.Parallel()
 	const n = 300
 	value := func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / n) }
 	var d gp.Data
@@ -228,7 +235,8 @@ func TestImprovementBelowRange(t *testing.T) {
 			costs[i] = 1
 		}
 		costs[100] = c.cost
-		picks := must(bayesopt.ExpectedImprovement{}.Pick(background, flat{n}, candidates(n, []int{100, 101}, bayesopt.Limits{Cost: costs}), 2, 1))
+		picks := must(bayesopt.ExpectedImprovement{}.Pick(background, flat{n}, candidates(n, []int{100, 101}, bayesopt.Limits{Cost: costs}), 2,
+			1))
 		if len(picks) != 2 || picks[0].Node != c.first {
 			t.Errorf("node 100 at a cost of %g: %v", c.cost, picks)
 		}

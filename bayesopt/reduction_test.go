@@ -4,6 +4,7 @@ import "testing"
 
 // Memory and time stay bounded, and there are always more candidates than picks.
 func TestVarianceReductionSizes(t *testing.T) {
+	t.Parallel()
 	for _, nodes := range []int{1, 500, 10_000, 1_000_000, 10_000_000} {
 		for _, n := range []int{1, 20, 200, 2000} {
 			for _, candidates := range []int{n, nodes} {
@@ -24,7 +25,8 @@ func TestVarianceReductionSizes(t *testing.T) {
 					}
 					columns = size.short + n
 				}
-				if columns*over > 2*reductionEntries || n*columns*over > reductionFlops || over < 1 || over > nodes || size.pool < min(candidates, n) || size.short > 0 && size.short < n {
+				if columns*over > 2*reductionEntries || n*columns*over > reductionFlops || over < 1 || over > nodes || size.pool < min(candidates, n) ||
+					size.short > 0 && size.short < n {
 					t.Errorf("%d of %d nodes, %d candidates: %+v", n, nodes, candidates, size)
 				}
 			}

@@ -22,10 +22,12 @@ func picked(a bayesopt.Answer) []int {
 // Asked one by one, with earlier suggestions pending, policies that use lookahead
 // pick the same nodes with the same scores as in a batch.
 func TestPendingNodes(t *testing.T) {
+	t.Parallel()
 	const side, n = 8, 5
 	g := must(graph.Grid(side, side))
 	truth := hill(side)
-	for _, policy := range []bayesopt.Policy{bayesopt.VarianceReduction{}, bayesopt.Straddle{Level: 0.4}, bayesopt.HighestVariance{}, bayesopt.UCB{}, bayesopt.ExpectedImprovement{}} {
+	for _, policy := range []bayesopt.Policy{bayesopt.VarianceReduction{}, bayesopt.Straddle{Level: 0.4}, bayesopt.HighestVariance{},
+		bayesopt.UCB{}, bayesopt.ExpectedImprovement{}} {
 		o := must(bayesopt.New(bayesopt.Train(grf(g, 6, 16), gp.FitOptions{}), bayesopt.Options{Policy: policy}))
 		for _, i := range []int{0, 9, 20, 33, 45, 63} {
 			if err := o.Tell(i, truth(i)); err != nil {
@@ -52,6 +54,7 @@ func TestPendingNodes(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	g := must(graph.Ring(10))
 	limits := bayesopt.Limits{Cost: make([]float64, 10), Group: make([]int, 10), GroupCap: 2}
 	for i := range 10 {
@@ -89,7 +92,9 @@ func TestRequests(t *testing.T) {
 	if a := must(dear.Ask(background, bayesopt.Request{Count: 9, Budget: &five})); len(a.Suggestions) != 4 || a.Short != bayesopt.GroupsFull {
 		t.Errorf("full groups, and a node beyond the budget: %v, %q", picked(a), a.Short)
 	}
-	if a := must(dear.Ask(background, bayesopt.Request{Count: 9, Budget: &five, Pending: []int{0, 2}, Excluded: []int{1, 3, 4, 5, 6, 8}})); len(a.Suggestions) != 0 || a.Short != bayesopt.BudgetReached {
+	if a := must(dear.Ask(background, bayesopt.Request{
+		Count: 9, Budget: &five, Pending: []int{0, 2}, Excluded: []int{1, 3, 4, 5, 6, 8}})); len(a.Suggestions) != 0 ||
+		a.Short != bayesopt.BudgetReached {
 		t.Errorf("nodes beyond the budget alone: %v, %q", picked(a), a.Short)
 	}
 	first := must(o.Ask(background, bayesopt.Request{Count: 3, Seed: 1}))

@@ -116,7 +116,8 @@ func (d DepthFirst) Pick(_ context.Context, s Surrogate, c *Candidates, n int, s
 
 // visit picks the candidates that step finds among the neighbours of visited
 // nodes.
-func visit(g Graph, s Surrogate, c *Candidates, n int, seed uint64, step func(visited []int, next func(node int) int) int) ([]Suggestion, error) {
+func visit(g Graph, s Surrogate, c *Candidates, n int, seed uint64, step func(visited []int, next func(node int) int) int) ([]Suggestion,
+	error) {
 	random := rand.New(rng.New(seed, "search"))
 	visited := append([]int(nil), s.Measured()...)
 	seen := make([]bool, s.Nodes())

@@ -132,11 +132,13 @@ type Study interface {
 
 // Summary describes a study in a list.
 type Summary struct {
-	Name    string                   `json:"name"`
-	Status  study.Status             `json:"status"`
-	Stopped *study.Stop              `json:"stopped,omitempty"` // who paused, closed or archived the study; nil: it is open
-	Problem string                   `json:"problem,omitempty"` // of a damaged study: the reason
-	Model   string                   `json:"model,omitempty"`   // why a server has no model although there are measurements: it could not be fitted, or is in quarantine; empty: it has, or was not asked for one
+	Name    string       `json:"name"`
+	Status  study.Status `json:"status"`
+	Stopped *study.Stop  `json:"stopped,omitempty"` // who paused, closed or archived the study; nil: it is open
+	Problem string       `json:"problem,omitempty"` // of a damaged study: the reason
+	// why a server has no model although there are measurements: it could not be fitted, or is in quarantine; empty: it has, or was not asked
+	// for one
+	Model   string                   `json:"model,omitempty"`
 	Goal    string                   `json:"goal,omitempty"`
 	Events  int64                    `json:"events"`
 	Values  int                      `json:"values"` // measurements that are not retracted

@@ -79,6 +79,7 @@ func ring(t testing.TB, n int) ([]byte, study.Settings) {
 
 // A study behaves alike on a server and in a store of this process.
 func TestStudiesBehaveAlike(t *testing.T) {
+	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) client.Studies{
 		"server": func(t *testing.T) client.Studies { return connect(t, serve(t, nil), client.Options{}) },
 		"store": func(t *testing.T) client.Studies {
@@ -163,7 +164,8 @@ func studyContract(t *testing.T, all client.Studies) {
 	}
 	shown, err := s.Show(ctx)
 	must(err)
-	if shown.Values != 2 || shown.Best == nil || shown.Best.Value != 7 || len(shown.AllTrials) != 3 || len(shown.Observations) != 3 || shown.Goal != "maximize" {
+	if shown.Values != 2 || shown.Best == nil || shown.Best.Value != 7 || len(shown.AllTrials) != 3 || len(shown.Observations) != 3 ||
+		shown.Goal != "maximize" {
 		t.Errorf("%+v", shown)
 	}
 	for _, suggestions := range []bool{false, true} {
@@ -181,7 +183,8 @@ func studyContract(t *testing.T, all client.Studies) {
 	must(s.Close(ctx, "done", "anna"))
 	list, err := all.List(ctx, false)
 	must(err)
-	if len(list) != 3 || list[0].Name != "copy" || list[0].Status != study.StatusOpen || list[2].Status != study.StatusClosed || list[2].Events <= shown.Events {
+	if len(list) != 3 || list[0].Name != "copy" || list[0].Status != study.StatusOpen || list[2].Status != study.StatusClosed ||
+		list[2].Events <= shown.Events {
 		t.Errorf("%+v", list)
 	}
 }
@@ -200,7 +203,8 @@ func lifeContract(t *testing.T, all client.Studies, s client.Study) {
 	if err != nil || now.Budget == nil || *now.Budget != 30 || now.Spec.Rank != 7 || s.Settings().Spec.Rank != 7 {
 		t.Fatalf("%+v, %v", now, err)
 	}
-	for patch, want := range map[string]error{`{"name": "x"}`: study.ErrInvalid, `{"spec": {"method": "nonsense"}}`: study.ErrInvalid, `{"covariates": ["depth"]}`: study.ErrInvalid, `{`: study.ErrInvalid} {
+	for patch, want := range map[string]error{`{"name": "x"}`: study.ErrInvalid, `{"spec": {"method": "nonsense"}}`: study.ErrInvalid,
+		`{"covariates": ["depth"]}`: study.ErrInvalid, `{`: study.ErrInvalid} {
 		if _, err := s.Change(ctx, []byte(patch), "", ""); !errors.Is(err, want) {
 			t.Errorf("%s: %v", patch, err)
 		}
@@ -305,7 +309,8 @@ func covariateContract(t *testing.T, all client.Studies) {
 	}
 	_, settings := ring(t, 20)
 	settings.Name, settings.Covariates, settings.Spec.Roles = "known", []string{"deepth"}, "none"
-	if _, err := all.Create(ctx, settings, packed, "anna"); !errors.Is(err, study.ErrInvalid) || !strings.Contains(err.Error(), `did you mean "depth"`) {
+	if _, err := all.Create(ctx, settings, packed, "anna"); !errors.Is(err, study.ErrInvalid) ||
+		!strings.Contains(err.Error(), `did you mean "depth"`) {
 		t.Errorf("an unknown column: %v", err)
 	}
 	if _, err := all.Study(ctx, "known"); !errors.Is(err, study.ErrNotFound) {
@@ -349,6 +354,7 @@ func nodes(a study.Ask) (ids []string) {
 }
 
 func TestNewRefusesURLs(t *testing.T) {
+	t.Parallel()
 	for address, use := range map[string]string{
 		"": "", "127.0.0.1:8080": "", "ftp://127.0.0.1": "", "http://": "", "http://anna:secret@127.0.0.1": "", "http://127.0.0.1/?a=b": "",
 		"http://127.0.0.1:8080/v1/": "http://127.0.0.1:8080",
@@ -362,6 +368,7 @@ func TestNewRefusesURLs(t *testing.T) {
 }
 
 func TestConnectionErrors(t *testing.T) {
+	t.Parallel()
 	foreign := httptest.NewServer(http.NotFoundHandler())
 	defer foreign.Close()
 	for address, want := range map[string]error{
@@ -378,6 +385,7 @@ func TestConnectionErrors(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
+	t.Parallel()
 	url := serve(t, func(o *server.Options) { o.Token, o.ReadOnly = "correct-horse-battery", true })
 	kind := func(token string, do func(*client.Client) error) string {
 		var p *client.Problem
@@ -419,6 +427,7 @@ func (b *breaking) RoundTrip(r *http.Request) (*http.Response, error) {
 // An ask whose answer was lost is sent again under its key: nodes are reserved
 // once. A command without a key is not repeated.
 func TestLostAnswers(t *testing.T) {
+	t.Parallel()
 	url := serve(t, nil)
 	packed, settings := ring(t, 20)
 	if _, err := connect(t, url, client.Options{}).Create(t.Context(), settings, packed, ""); err != nil {
@@ -434,7 +443,8 @@ func TestLostAnswers(t *testing.T) {
 	if err != nil || len(ask.Trials) != 2 {
 		t.Fatalf("%+v, %v", ask, err)
 	}
-	if shown, err := s.Show(t.Context()); err != nil || len(shown.AllTrials) != 2 || len(cable.keys) != 2 || len(slices.Compact(cable.keys)) != 1 {
+	if shown, err := s.Show(t.Context()); err != nil || len(shown.AllTrials) != 2 || len(cable.keys) != 2 ||
+		len(slices.Compact(cable.keys)) != 1 {
 		t.Errorf("%d trials, keys %v, %v", len(shown.AllTrials), cable.keys, err)
 	}
 	cable.lose = 1
@@ -445,6 +455,7 @@ func TestLostAnswers(t *testing.T) {
 
 // While a server loads, a client waits and says so.
 func TestWaits(t *testing.T) {
+	t.Parallel()
 	turn := 0
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if turn++; turn == 1 {
@@ -476,6 +487,7 @@ func TestWaits(t *testing.T) {
 // An ask for many nodes is an operation of the server: it is watched, and the same again by
 // its key.
 func TestAskMany(t *testing.T) {
+	t.Parallel()
 	var told []int
 	all := connect(t, serve(t, nil), client.Options{Progress: client.Progress{Asked: func(reserved, count int) {
 		if told = append(told, reserved); count < 130 {

@@ -11,7 +11,8 @@ import (
 // Follow opens the stream of a study's events with numbers above after, and of those that
 // come: server-sent events (text/event-stream). The caller closes it.
 func (c *Client) Follow(ctx context.Context, name string, after int64) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.at+"/v1/studies/"+url.PathEscape(name)+"/events?after="+strconv.FormatInt(after, 10), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.at+"/v1/studies/"+url.PathEscape(name)+"/events?after="+
+		strconv.FormatInt(after, 10), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (s *remoteStudy) askMany(ctx context.Context, req call) (a study.Ask, err e
 		if err != nil {
 			return a, err
 		}
-		if status != http.StatusAccepted { // an older server has waited
+		if status != http.StatusAccepted { // the wish was ignored: this is the answer
 			return a, json.Unmarshal(raw, &a)
 		}
 		var op operation
@@ -58,7 +58,8 @@ func (s *remoteStudy) askMany(ctx context.Context, req call) (a study.Ask, err e
 		case op.Problem != nil:
 			return a, &Problem{Kind: kindOf(op.Problem.Type), Status: op.Problem.Status, Detail: op.Problem.Detail, RetryAfter: time.Second}
 		case op.State == "cancelled":
-			return a, &Problem{Kind: KindConflict, Status: http.StatusConflict, Detail: "somebody has cancelled the ask; the nodes that were reserved by then stay reserved", RetryAfter: time.Second}
+			return a, &Problem{Kind: KindConflict, Status: http.StatusConflict,
+				Detail: "somebody has cancelled the ask; the nodes that were reserved by then stay reserved", RetryAfter: time.Second}
 		}
 		return *op.Answer, nil
 	}

@@ -70,7 +70,8 @@ func New(address string, opts Options) (*Client, error) {
 // newUnix returns a client of a unix socket.
 func newUnix(address, path string, opts Options) (*Client, error) {
 	if path == "" || strings.HasPrefix(path, "//") {
-		return nil, &URLError{URL: address, Reason: "the address of a unix socket is unix: and the name of its file, as in unix:/run/grfgp/grfgp.sock"}
+		return nil, &URLError{URL: address, Reason: "the address of a unix socket is unix: and the name of its file, as in " +
+			"unix:/run/grfgp/grfgp.sock"}
 	}
 	if opts.Transport == nil {
 		opts.Transport = &http.Transport{

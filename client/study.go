@@ -64,7 +64,7 @@ func (s *remoteStudy) Tell(ctx context.Context, trial int, o study.Outcome, by s
 		body["class"] = o.Class
 	default:
 		body["value"] = o.Value
-		if o.Exposure != 0 { // older servers refuse the field
+		if o.Exposure != 0 {
 			body["exposure"] = o.Exposure
 		}
 	}
@@ -76,10 +76,7 @@ func (s *remoteStudy) Observe(ctx context.Context, key string, measurements []st
 	var answer struct {
 		Observations []study.Record `json:"observations"`
 	}
-	body := map[string]any{"observations": measurements, "by": by}
-	if note != "" { // older servers refuse the field
-		body["note"] = note
-	}
+	body := map[string]any{"observations": measurements, "note": note, "by": by}
 	_, err := s.do(ctx, call{method: http.MethodPost, path: s.path + "/observations", body: body, key: idempotencyKey(key)}, &answer)
 	return answer.Observations, err
 }

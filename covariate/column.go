@@ -283,7 +283,8 @@ func (c Column) As(kind Kind) (Column, error) {
 		}
 		return c.renewed(NewNumbers(c.Name, values)), nil
 	}
-	return Column{}, fmt.Errorf("covariate %s, of kind %v, cannot be read as %v; numbers can be a category, a category words or numbers", c.Name, c.Kind, kind)
+	return Column{}, fmt.Errorf("covariate %s, of kind %v, cannot be read as %v; numbers can be a category, a category words or numbers",
+		c.Name, c.Kind, kind)
 }
 
 // renewed gives a column the role of c.

@@ -68,7 +68,8 @@ func (c *Column) tellOdd(counts map[string]int) {
 		}
 	}
 	if total > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%s: %s, such as %q, taken as missing, because the others are %ss", c.Name, counted(total, "cells"), brief(example), c.Kind))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s: %s, such as %q, taken as missing, because the others are %ss", c.Name, counted(total, "cells"),
+			brief(example), c.Kind))
 	}
 }
 
@@ -106,7 +107,8 @@ const (
 
 func newCells(b *Builder) *cells {
 	n := b.texts.Len()
-	c := &cells{name: b.name, texts: make([]string, n), counts: make([]int, n), value: make([]float64, n), state: make([]cellState, n), codes: b.codes, more: b.more, zeros: b.zeros}
+	c := &cells{name: b.name, texts: make([]string, n), counts: make([]int, n), value: make([]float64, n), state: make([]cellState, n),
+		codes: b.codes, more: b.more, zeros: b.zeros}
 	for k := range n {
 		c.texts[k] = b.texts.At(k)
 		v, missing, ok := b.parse(b.texts.Bytes(k))
@@ -166,7 +168,8 @@ func (c *cells) column() Column {
 	c.singles(c.share(number, missing) >= fits || dated)
 	switch numbers := c.share(number, missing) >= fits; {
 	case len(c.more) > 0 && (numbers && c.share(whole, missing) < 1 || dated):
-		return Column{Name: c.name, Kind: Empty, Notes: []string{fmt.Sprintf("%s: left out: nodes have several values each, on several rows, and these are not words", c.name)}}
+		return Column{Name: c.name, Kind: Empty, Notes: []string{
+			fmt.Sprintf("%s: left out: nodes have several values each, on several rows, and these are not words", c.name)}}
 	case len(c.more) > 0:
 		return c.long()
 	case dated:
@@ -370,7 +373,8 @@ func (c *cells) textColumn() Column {
 		return yesNo
 	}
 	if c.unclear {
-		return Column{Name: c.name, Kind: Empty, Notes: []string{fmt.Sprintf("%s: left out: dates such as %s do not tell day from month; write them as 2024-05-31", c.name, brief(slices.Min(c.texts)))}}
+		return Column{Name: c.name, Kind: Empty, Notes: []string{
+			fmt.Sprintf("%s: left out: dates such as %s do not tell day from month; write them as 2024-05-31", c.name, brief(slices.Min(c.texts)))}}
 	}
 	for _, sep := range []string{";", "|"} {
 		if split := func(text string) []string { return strings.Split(text, sep) }; c.areLists(split, present, 0.1) {

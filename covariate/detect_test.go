@@ -19,6 +19,7 @@ func repeat(n int, cell func(i int) string) []string {
 }
 
 func TestDetect(t *testing.T) {
+	t.Parallel()
 	of := func(cells ...string) func(int) string { return func(i int) string { return cells[i%len(cells)] } }
 	for _, c := range []struct {
 		name  string
@@ -64,8 +65,10 @@ func TestDetect(t *testing.T) {
 }
 
 func TestDetectedValues(t *testing.T) {
+	t.Parallel()
 	c := Detect("mostly", append(repeat(39, func(i int) string { return fmt.Sprint(i, ".25") }), "broken"))
-	if !math.IsNaN(c.Numbers[39]) || c.Numbers[3] != 3.25 || !slices.Equal(c.Notes, []string{`mostly: 1 cell, such as "broken", taken as missing, because the others are numbers`}) {
+	if !math.IsNaN(c.Numbers[39]) || c.Numbers[3] != 3.25 ||
+		!slices.Equal(c.Notes, []string{`mostly: 1 cell, such as "broken", taken as missing, because the others are numbers`}) {
 		t.Errorf("%+v", c)
 	}
 	c = Detect("flag", []string{"T", "no", "", "Yes", "F"})
@@ -73,11 +76,13 @@ func TestDetectedValues(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	c = Detect("tags", []string{"b; a ;a", "", "a", "b;a"})
-	if !slices.Equal(c.Levels, []string{"a", "b"}) || !slices.Equal(c.Start, []int{0, 2, 2, 3, 5}) || !slices.Equal(c.Items, []uint32{0, 1, 0, 0, 1}) {
+	if !slices.Equal(c.Levels, []string{"a", "b"}) || !slices.Equal(c.Start, []int{0, 2, 2, 3, 5}) ||
+		!slices.Equal(c.Items, []uint32{0, 1, 0, 0, 1}) {
 		t.Errorf("%+v", c)
 	}
 	want := float64(time.Date(2024, 5, 31, 18, 0, 0, 0, time.UTC).Unix()) / 86400
-	for _, text := range []string{"2024-05-31 18:00", "2024-05-31T18:00:00", "2024-05-31T20:00:00+02:00", "31.05.2024 18:00:00.000", "31 May 2024 18:00", "2024/5/31 18:00"} {
+	for _, text := range []string{"2024-05-31 18:00", "2024-05-31T18:00:00", "2024-05-31T20:00:00+02:00", "31.05.2024 18:00:00.000",
+		"31 May 2024 18:00", "2024/5/31 18:00"} {
 		if c := Detect("t", []string{text, text, ""}); c.Kind != Date || c.Numbers[0] != want || !math.IsNaN(c.Numbers[2]) {
 			t.Errorf("%s: %v %v, want %v", text, c.Kind, c.Numbers, want)
 		}
@@ -90,6 +95,7 @@ func TestDetectedValues(t *testing.T) {
 
 // The builder keeps the same column whether or not it goes over to numbers on the way.
 func TestBuilderOfManyValues(t *testing.T) {
+	t.Parallel()
 	const n = 3 * firstCheck
 	for _, c := range []struct {
 		name string
@@ -134,6 +140,7 @@ func TestBuilderOfManyValues(t *testing.T) {
 
 // Words that are numbers, on many rows per node, are words however many there are.
 func TestLongBuilder(t *testing.T) {
+	t.Parallel()
 	b := NewBuilder("word", nil)
 	for i := range 3000 {
 		for k := range 5 {
@@ -157,6 +164,7 @@ func TestLongBuilder(t *testing.T) {
 }
 
 func TestKindNames(t *testing.T) {
+	t.Parallel()
 	for k := Number; k <= Empty; k++ {
 		text, err := k.MarshalText()
 		var back Kind

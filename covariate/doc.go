@@ -40,19 +40,22 @@
 //     skewness is above 1.5 and that of log(1 + v/b) less than half as large (in magnitude), the
 //     logarithm is taken; b is the median, the lower decile or the least of the positive
 //     numbers, whichever leaves the least skewness. It is also taken if the 95 % quantile of the
-//     positive numbers is ten times the 5 % quantile or more. If some are negative, the kurtosis is above 20 and the logarithm of 1 + the distance from
-//     the median in units of its own median, with its sign, at least halves it, that is taken.
-//   - A category becomes a column of zeros and ones per level, less its mean, or one
-//     such column times √2 if there are two levels: two nodes of different levels are then as far
-//     apart as two nodes are on average in a column of numbers. Levels of few nodes (a
-//     twentieth, at least 2, at most 5), and levels beyond the 50 most common, are pooled.
-//   - A missing value is 0, the mean. If at least 1 % of values are missing, and a few
-//     nodes have and a few lack one, there is a column that says where.
-//   - Words of n among N nodes weigh log(N/n), and rows have unit length. Words of one node
-//     or of all nodes are left out.
-//   - Columns without variation, identifiers, and multiples of earlier columns are left out.
-//   - All columns of Set.X that stem from one source column are a group, which shares hyperparameters. With
-//     more than 30 source columns, all numbers are one group and all categories another.
+//
+// positive numbers is ten times the 5 % quantile or more. If some are negative, the kurtosis is above 20 and the logarithm of 1 + the
+// distance from
+//
+//	  the median in units of its own median, with its sign, at least halves it, that is taken.
+//	- A category becomes a column of zeros and ones per level, less its mean, or one
+//	  such column times √2 if there are two levels: two nodes of different levels are then as far
+//	  apart as two nodes are on average in a column of numbers. Levels of few nodes (a
+//	  twentieth, at least 2, at most 5), and levels beyond the 50 most common, are pooled.
+//	- A missing value is 0, the mean. If at least 1 % of values are missing, and a few
+//	  nodes have and a few lack one, there is a column that says where.
+//	- Words of n among N nodes weigh log(N/n), and rows have unit length. Words of one node
+//	  or of all nodes are left out.
+//	- Columns without variation, identifiers, and multiples of earlier columns are left out.
+//	- All columns of Set.X that stem from one source column are a group, which shares hyperparameters. With
+//	  more than 30 source columns, all numbers are one group and all categories another.
 //
 // [Set.WordVectors] and [Set.SpreadWordVectors] turn words into a few dense columns, in which nodes with
 // related words are close.

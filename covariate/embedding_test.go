@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -21,6 +20,7 @@ import (
 
 	"grfgp/graph"
 	linalg "grfgp/internal/dense"
+	"grfgp/internal/testkit"
 )
 
 // topics returns the words of n nodes, of which node i is about topic i·count/n: most words are
@@ -167,6 +167,7 @@ func checkRows(t testing.TB, x *mat.Dense, zero func(i int) bool) {
 // not depend on signs and bases. After a gap, and where all singular values are
 // taken, they agree closely.
 func TestWordVectors(t *testing.T) {
+	t.Parallel()
 	ok := made(t)
 	preferential := ok(graph.BarabasiAlbert(300, 3, 1))
 	blocks := ok(graph.StochasticBlock([]int{60, 60, 60, 60, 60}, func(a, b int) float64 {
@@ -203,7 +204,8 @@ func TestWordVectors(t *testing.T) {
 		_, k := got.Dims()
 		want, values := exactWordVectors(t, c.s, c.g, k)
 		largest, rms := apart(t, want, got, nil)
-		t.Logf("%s: %d columns, cosines differ by %.2g at most, rms %.2g; singular values %.4g", c.name, k, largest, rms, values[:min(len(values), k+2)])
+		t.Logf("%s: %d columns, cosines differ by %.2g at most, rms %.2g; singular values %.4g", c.name, k, largest, rms,
+			values[:min(len(values), k+2)])
 		if largest > c.tol {
 			t.Errorf("%s: cosines of %d columns differ by %.2g", c.name, k, largest)
 		}
@@ -215,6 +217,7 @@ func TestWordVectors(t *testing.T) {
 
 // TestSpread: the polynomial is close to the series, and so is its transpose.
 func TestSpread(t *testing.T) {
+	t.Parallel()
 	g := reweighted(t, made(t)(graph.BarabasiAlbert(200, 3, 1)), 3, 1)
 	exactly := spreadExactly(t, g)
 	o := newWordOperator(wordSet(t, topics(200, 3, 5, 20, "spread")).Words, g)
@@ -250,6 +253,7 @@ func TestSpread(t *testing.T) {
 // TestWordVectorsRenumbered: another numbering of nodes, which changes the start as well,
 // changes cosines by little, even without a gap after the last column.
 func TestWordVectorsRenumbered(t *testing.T) {
+	t.Parallel()
 	const n = 900
 	cells := topics(n, 6, 12, 200, "renumbered")
 	g := made(t)(graph.BarabasiAlbert(n, 3, 3))
@@ -287,6 +291,7 @@ func TestWordVectorsRenumbered(t *testing.T) {
 
 // TestWordVectorsOddities: nothing panics, and every row has length √k or 0.
 func TestWordVectorsOddities(t *testing.T) {
+	t.Parallel()
 	const n = 40
 	lonely := fromEdges(t, n, nil, nil)
 	ring := made(t)(graph.Ring(n))
@@ -354,6 +359,7 @@ func upTo(n int) []int {
 // TestSpreadReaches: a node without words takes those of its component; without any
 // there, its row is zero.
 func TestSpreadReaches(t *testing.T) {
+	t.Parallel()
 	const n = 60
 	cells := topics(n, 2, 5, 10, "reaches")
 	var edges [][2]int
@@ -374,6 +380,7 @@ func TestSpreadReaches(t *testing.T) {
 // TestFewProducts: where products are costly, as at a million nodes, three of them find singular
 // values nearly as large as the exact ones, which no block exceeds, and exact vectors before a gap.
 func TestFewProducts(t *testing.T) {
+	t.Parallel()
 	const n, want, gap = 300, 24, 4
 	s := wordSet(t, topics(n, 5, 12, 60, "planted"))
 	_, values := exactWordVectors(t, s, nil, want)
@@ -400,9 +407,9 @@ func TestFewProducts(t *testing.T) {
 	}
 }
 
-func TestWordVectorsThreads(t *testing.T) {
+func TestWordVectorsThreads(t *testing.T) { // sets the number of threads, so runs alone
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const n = 6000
+	n := testkit.Size(4200, 6000) // three blocks of rows
 	s, g := wordSet(t, topics(n, 9, 12, 300, "threads")), made(t)(graph.BarabasiAlbert(n, 3, 1))
 	for _, g := range []*graph.Graph{nil, g} {
 		var want *mat.Dense
@@ -420,6 +427,7 @@ func TestWordVectorsThreads(t *testing.T) {
 }
 
 func TestWordVectorsCancelled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := wordSet(t, topics(2000, 9, 12, 300, "cancelled"))
 	o := newWordOperator(s.Words, nil)
@@ -454,6 +462,7 @@ func (s *stopping) Mul(dst, x *mat.Dense) {
 // TestDirections compares with a dense decomposition, hubs included, whose entries
 // in X are compressed.
 func TestDirections(t *testing.T) {
+	t.Parallel()
 	g := made(t)(graph.BarabasiAlbert(300, 2, 1))
 	v, err := singularVectors(context.Background(), g.Adjacency(), g.Nodes(), 30)
 	if err != nil || v == nil {
@@ -475,6 +484,7 @@ func TestDirections(t *testing.T) {
 
 // TestDirectionsGroups: equal singular values are not parted; rows of zeros stay.
 func TestDirectionsGroups(t *testing.T) {
+	t.Parallel()
 	v := &Vectors{
 		unscaled: mat.NewDense(3, 4, []float64{1, 2, 3, 4, 0, 0, 0, 0, -1, 1, 1, 2}),
 		Values:   []float64{-2, 2, 1e-300, -1e-301}, Group: []int{0, 0, 1, 2},
@@ -492,6 +502,7 @@ func TestDirectionsGroups(t *testing.T) {
 }
 
 func TestEmbeddingBySize(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int]int{0: 64, 50_000: 64, 100_000: 32, 1_000_000: 24, 10_000_000: 3} {
 		if got := EmbeddingBySize(n); got != want {
 			t.Errorf("%d nodes: %d columns, want %d", n, got, want)
@@ -502,14 +513,10 @@ func TestEmbeddingBySize(t *testing.T) {
 // cora reads Cora with its words.
 func cora(t testing.TB) (*Set, *graph.Graph, []string) {
 	t.Helper()
-	folder := os.Getenv("GRFGP_DATA")
-	if folder == "" {
-		folder = "../../shared/datasets"
-	}
 	read := func(name string) [][]string {
-		f, err := os.Open(filepath.Join(folder, "cora_words", name))
+		f, err := os.Open(testkit.Data(t, "cora_words/"+name))
 		if err != nil {
-			t.Skip("Cora with its words is not here: ", err)
+			t.Fatal(err)
 		}
 		defer f.Close()
 		z, err := gzip.NewReader(f)
@@ -547,9 +554,12 @@ func cora(t testing.TB) (*Set, *graph.Graph, []string) {
 
 // TestWordVectorsOfCora: most of the ten papers with the most similar rows have the class of a
 // paper: more by word vectors than by words, and still more by those spread over
-// citations.
+// citations. The quick suite asks about 400 of the 2,708 papers.
 func TestWordVectorsOfCora(t *testing.T) {
+	t.Parallel()
+	testkit.Unraced(t)
 	s, g, class := cora(t)
+	papers := testkit.Size(400, s.Nodes)
 	n := s.Nodes
 	words := mat.NewDense(n, len(s.Vocabulary), nil)
 	for i := range n {
@@ -558,7 +568,7 @@ func TestWordVectorsOfCora(t *testing.T) {
 			words.Set(i, int(w), vals[p])
 		}
 	}
-	right := []float64{alike(words, class)}
+	right := []float64{alike(words, class, papers)}
 	for _, g := range []*graph.Graph{nil, g} {
 		start := time.Now()
 		x, err := s.wordVectors(context.Background(), g, 0)
@@ -570,7 +580,7 @@ func TestWordVectorsOfCora(t *testing.T) {
 		if k != 64 {
 			t.Errorf("%d columns", k)
 		}
-		right = append(right, alike(x, class))
+		right = append(right, alike(x, class, papers))
 		t.Logf("%d columns in %v, spread: %v, of the same class: %.3f", k, took, g != nil, right)
 	}
 	if !(right[1] > right[0]+0.03 && right[2] > right[1]+0.1) {
@@ -578,14 +588,14 @@ func TestWordVectorsOfCora(t *testing.T) {
 	}
 }
 
-// alike returns which share of the ten rows nearest to a row by the cosine have its class.
-func alike(x *mat.Dense, class []string) float64 {
+// alike returns which share of the ten rows nearest to one of the first rows by the cosine have its class.
+func alike(x *mat.Dense, class []string, first int) float64 {
 	const near = 10
-	n, _ := x.Dims()
-	gram := mat.NewDense(n, n, nil)
-	linalg.Mul(linalg.View(gram), linalg.View(x), linalg.View(x).T())
+	n, width := x.Dims()
+	gram := mat.NewDense(first, n, nil)
+	linalg.Mul(linalg.View(gram), linalg.View(x.Slice(0, first, 0, width).(*mat.Dense)), linalg.View(x).T())
 	same := 0
-	for i := range n {
+	for i := range first {
 		row := gram.RawRowView(i)
 		row[i] = math.Inf(-1)
 		for range near {
@@ -595,5 +605,5 @@ func alike(x *mat.Dense, class []string) float64 {
 			}
 		}
 	}
-	return float64(same) / float64(near*n)
+	return float64(same) / float64(near*first)
 }

@@ -83,7 +83,8 @@ func told(notes []note) []string {
 			out = append(out, n.text)
 		case !seen[n.format]:
 			seen[n.format] = true
-			out = append(out, fmt.Sprintf("%s; likewise %s more columns: %s and so on", n.text, grouped(len(others)-1), strings.Join(others[1:1+likeNamed], ", ")))
+			out = append(out, fmt.Sprintf("%s; likewise %s more columns: %s and so on", n.text, grouped(len(others)-1),
+				strings.Join(others[1:1+likeNamed], ", ")))
 		}
 	}
 	return out
@@ -120,7 +121,8 @@ func Encode(columns []Column, nodes int, opts Options) (*Set, error) {
 			break
 		}
 		if levels < 4 {
-			return nil, fmt.Errorf("%w: they make %s for %s (at most %s and %d MiB fit); name fewer of them, or give a list of words instead of one column per word",
+			return nil, fmt.Errorf("%w: they make %s for %s (at most %s and %d MiB fit); name fewer of them, or give a list of words instead of "+
+				"one column per word",
 				ErrColumns, grouped(need)+" columns of numbers", counted(nodes, "nodes"), grouped(opts.MaxDense), opts.MaxBytes>>20)
 		}
 		if levels == opts.MaxLevels {
@@ -212,7 +214,8 @@ func planAbsent(p *plan, c Column, missing int) {
 		return
 	}
 	p.note("%s: %s of %s missing, taken as the mean, with a column that says where", c.Name, grouped(missing), grouped(n))
-	p.add(c.Name+" missing", indicator(Reading{Column: c.Name, Form: Absent, Missing: missing}, missing, n, math.Sqrt2), func(i int) bool { return !c.Has(i) })
+	p.add(c.Name+" missing", indicator(Reading{Column: c.Name, Form: Absent, Missing: missing}, missing, n, math.Sqrt2),
+		func(i int) bool { return !c.Has(i) })
 }
 
 // indicator completes the reading of a column that is size at count of n nodes and 0

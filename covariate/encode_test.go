@@ -78,11 +78,14 @@ func numbersOf(n int, f func(r *rand.Rand) float64) []float64 {
 }
 
 func TestNumbers(t *testing.T) {
+	t.Parallel()
 	normal := numbersOf(1000, func(r *rand.Rand) float64 { return 50 + 10*r.NormFloat64() })
 	lognormal := numbersOf(1000, func(r *rand.Rand) float64 { return math.Exp(3 * r.NormFloat64()) })
 	cauchy := numbersOf(1000, func(r *rand.Rand) float64 { return r.NormFloat64() / r.NormFloat64() })
-	s := mustEncode(t, []Column{NewNumbers("normal", normal), NewNumbers("lognormal", lognormal), NewNumbers("cauchy", cauchy)}, 1000, Options{})
-	if !slices.Equal(s.Names, []string{"normal", "lognormal", "cauchy"}) || !slices.Equal(s.Groups, s.Names) || !slices.Equal(s.Group, []int{0, 1, 2}) {
+	s := mustEncode(t, []Column{NewNumbers("normal", normal), NewNumbers("lognormal", lognormal), NewNumbers("cauchy", cauchy)}, 1000,
+		Options{})
+	if !slices.Equal(s.Names, []string{"normal", "lognormal", "cauchy"}) || !slices.Equal(s.Groups, s.Names) ||
+		!slices.Equal(s.Group, []int{0, 1, 2}) {
 		t.Fatalf("names %q, groups %q %v", s.Names, s.Groups, s.Group)
 	}
 	for j, want := range []Form{Plain, Log, SignedLog} {
@@ -120,6 +123,7 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestOutliersAreClipped(t *testing.T) {
+	t.Parallel()
 	values := numbersOf(400, func(r *rand.Rand) float64 { return r.NormFloat64() })
 	values[7] = -9
 	s := mustEncode(t, []Column{NewNumbers("a", values)}, 400, Options{})
@@ -129,6 +133,7 @@ func TestOutliersAreClipped(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
+	t.Parallel()
 	nan := math.NaN()
 	few, many, level := make([]float64, 400), make([]float64, 400), make([]string, 400)
 	for i := range 400 {
@@ -145,14 +150,16 @@ func TestMissing(t *testing.T) {
 		t.Fatalf("%q, want %q", s.Names, want)
 	}
 	for _, note := range []string{
-		"few: 3 of 400 missing, taken as the mean", "many: 80 of 400 missing, taken as the mean, with a column that says where", "level: 3 levels",
+		"few: 3 of 400 missing, taken as the mean", "many: 80 of 400 missing, taken as the mean, with a column that says where",
+		"level: 3 levels",
 		"level: 100 of 400 missing, taken as the mean, with a column that says where",
 	} {
 		if !slices.Contains(s.Notes, note) {
 			t.Errorf("no note %q in %q", note, s.Notes)
 		}
 	}
-	if s.X.At(0, 0) != 0 || s.X.At(0, 1) != 0 || math.Abs(s.X.At(0, 2)-0.8*math.Sqrt2) > 1e-15 || math.Abs(s.X.At(1, 2)+0.2*math.Sqrt2) > 1e-15 {
+	if s.X.At(0, 0) != 0 || s.X.At(0, 1) != 0 || math.Abs(s.X.At(0, 2)-0.8*math.Sqrt2) > 1e-15 ||
+		math.Abs(s.X.At(1, 2)+0.2*math.Sqrt2) > 1e-15 {
 		t.Errorf("row 0 %v, row 1 %v", s.X.RawRowView(0), s.X.RawRowView(1))
 	}
 	if row := s.X.RawRowView(3)[3:6]; row[0] != 0 || row[1] != 0 || row[2] != 0 {
@@ -164,6 +171,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestCategories(t *testing.T) {
+	t.Parallel()
 	cells := make([]string, 200)
 	for i := range cells {
 		cells[i] = []string{"road", "ramp", "street"}[i%3]
@@ -206,6 +214,7 @@ func TestCategories(t *testing.T) {
 }
 
 func TestLeftOut(t *testing.T) {
+	t.Parallel()
 	n := 100
 	ids, same, base, double, negative := make([]string, n), make([]string, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -215,14 +224,16 @@ func TestLeftOut(t *testing.T) {
 	}
 	constant := numbersOf(n, func(*rand.Rand) float64 { return 7 })
 	s := mustEncode(t, []Column{
-		Detect("osmid", ids), Detect("surface", same), NewNumbers("seven", constant), NewNumbers("base", base), NewNumbers("double", double), NewNumbers("negative", negative),
+		Detect("osmid", ids), Detect("surface", same), NewNumbers("seven", constant), NewNumbers("base", base), NewNumbers("double", double),
+		NewNumbers("negative", negative),
 		Detect("nothing", make([]string, n)), NewNumbers("nan", numbersOf(n, func(*rand.Rand) float64 { return math.NaN() })),
 	}, n, Options{})
 	if !slices.Equal(s.Names, []string{"base"}) || s.Words != nil {
 		t.Fatalf("%q", s.Names)
 	}
 	want := []string{
-		"osmid: left out: nearly one value per node (100 distinct values)", "surface: left out: all values are paved", "seven: left out: all values are 7",
+		"osmid: left out: nearly one value per node (100 distinct values)", "surface: left out: all values are paved",
+		"seven: left out: all values are 7",
 		"double: left out: the same as base", "negative: left out: the same as base", "nothing: left out: no values", "nan: left out: no values",
 	}
 	if !slices.Equal(s.Notes, want) {
@@ -231,12 +242,14 @@ func TestLeftOut(t *testing.T) {
 }
 
 func TestWordsAreWeighted(t *testing.T) {
+	t.Parallel()
 	cells := [][]string{{"a", "b", "b"}, {"b", "a", "c", ""}, {"c", "a"}, nil, {"a", "lone"}}
 	s := mustEncode(t, []Column{NewWords("topics", cells)}, 5, Options{})
 	if s.X != nil || !slices.Equal(s.Vocabulary, []string{"b", "c"}) {
 		t.Fatalf("%q", s.Vocabulary)
 	}
-	if want := `topics: 4 words, weighted by how rare they are; 1 in one node only left out; 1 in all nodes left out; "b" is in 2 nodes; 1 of 5 nodes have no words`; !slices.Equal(s.Notes, []string{want}) {
+	if want := `topics: 4 words, weighted by how rare they are; 1 in one node only left out; 1 in all nodes left out; "b" is in 2 nodes; 1 ` +
+		`of 5 nodes have no words`; !slices.Equal(s.Notes, []string{want}) {
 		t.Errorf("%q", s.Notes)
 	}
 	if s.Words.At(0, 0) != 1 || math.Abs(s.Words.At(1, 0)-math.Sqrt(0.5)) > 1e-15 || s.Words.At(2, 1) != 1 {
@@ -268,7 +281,8 @@ func everyKind(n int, seed uint64) []Column {
 	for range n {
 		for j, text := range []string{
 			fmt.Sprint(r.NormFloat64()), fmt.Sprint(math.Exp(4 * r.NormFloat64())), fmt.Sprintf("level%d", int(3*r.ExpFloat64())),
-			fmt.Sprintf("20%02d-%02d-%02d", r.IntN(20), 1+r.IntN(12), 1+r.IntN(28)), fmt.Sprintf("w%d;w%d;w%d", r.IntN(20), r.IntN(20), r.IntN(40)), []string{"yes", "no"}[r.IntN(2)],
+			fmt.Sprintf("20%02d-%02d-%02d", r.IntN(20), 1+r.IntN(12), 1+r.IntN(28)), fmt.Sprintf("w%d;w%d;w%d", r.IntN(20), r.IntN(20), r.IntN(40)),
+			[]string{"yes", "no"}[r.IntN(2)],
 		} {
 			cells[j] = append(cells[j], gap(text))
 		}
@@ -282,6 +296,7 @@ func everyKind(n int, seed uint64) []Column {
 
 // The order of the nodes does not change a bit of their rows, nor a note.
 func TestOrderOfNodes(t *testing.T) {
+	t.Parallel()
 	const n = 300
 	columns := everyKind(n, 1)
 	for j, want := range []Kind{Number, Number, Category, Date, Words, Category} {
@@ -318,6 +333,7 @@ func TestOrderOfNodes(t *testing.T) {
 }
 
 func TestManyColumns(t *testing.T) {
+	t.Parallel()
 	const n, d = 40, 10_000
 	r := random("many")
 	columns := make([]Column, d)
@@ -333,7 +349,8 @@ func TestManyColumns(t *testing.T) {
 	if s.Dim() != d-1 || !slices.Equal(s.Groups, []string{"numbers"}) {
 		t.Errorf("%d columns, groups %q", s.Dim(), s.Groups)
 	}
-	if _, err := Encode(columns, n, Options{MaxDense: 5000}); !errors.Is(err, ErrColumns) || !strings.Contains(err.Error(), "name fewer of them") {
+	if _, err := Encode(columns, n, Options{MaxDense: 5000}); !errors.Is(err, ErrColumns) ||
+		!strings.Contains(err.Error(), "name fewer of them") {
 		t.Errorf("%v", err)
 	}
 	// Levels are pooled before that.
@@ -349,6 +366,7 @@ func TestManyColumns(t *testing.T) {
 
 // One column per node, or one level per node, says nothing about other nodes.
 func TestOneColumnPerNode(t *testing.T) {
+	t.Parallel()
 	const n = 120
 	columns := make([]Column, n, n+1)
 	level := make([]string, n)
@@ -359,19 +377,22 @@ func TestOneColumnPerNode(t *testing.T) {
 		level[j] = fmt.Sprint("level", j)
 	}
 	s := mustEncode(t, append(columns, NewCategory("level", level)), n, Options{})
-	want := []string{"is0: left out: only one level has 5 nodes; likewise 119 more columns: is1, is2, is3 and so on", "level: left out: no level has 5 nodes"}
+	want := []string{"is0: left out: only one level has 5 nodes; likewise 119 more columns: is1, is2, is3 and so on",
+		"level: left out: no level has 5 nodes"}
 	if !slices.Equal(s.Notes, want) || !s.Empty() {
 		t.Errorf("%q %q", s.Names, s.Notes)
 	}
 }
 
 func TestKindsAsTold(t *testing.T) {
+	t.Parallel()
 	lanes := NewNumbers("lanes", numbersOf(100, func(r *rand.Rand) float64 { return float64(1 + r.IntN(4)) }))
 	s := mustEncode(t, []Column{lanes}, 100, Options{Kinds: map[string]Kind{"lanes": Category}})
 	if !slices.Equal(s.Names, []string{"lanes=1", "lanes=2", "lanes=3", "lanes=4"}) {
 		t.Errorf("%q", s.Names)
 	}
-	if _, err := Encode([]Column{lanes}, 100, Options{Kinds: map[string]Kind{"lane": Category}}); !errors.Is(err, ErrColumns) || !strings.Contains(err.Error(), `did you mean "lanes"?`) {
+	if _, err := Encode([]Column{lanes}, 100, Options{Kinds: map[string]Kind{"lane": Category}}); !errors.Is(err, ErrColumns) ||
+		!strings.Contains(err.Error(), `did you mean "lanes"?`) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Encode([]Column{lanes}, 100, Options{Kinds: map[string]Kind{"lanes": Words}}); !errors.Is(err, ErrColumns) {
@@ -380,6 +401,7 @@ func TestKindsAsTold(t *testing.T) {
 }
 
 func TestEncodeErrors(t *testing.T) {
+	t.Parallel()
 	ok := NewNumbers("a", []float64{1, 2})
 	for _, columns := range [][]Column{
 		{ok, ok},

@@ -15,6 +15,7 @@ import (
 
 // TestRolesOfOddGraphs: no graph leads to a panic, to an error, or to a number that is not finite.
 func TestRolesOfOddGraphs(t *testing.T) {
+	t.Parallel()
 	ok := made(t)
 	var star, dimers, loops [][2]int
 	for i := 1; i < 1000; i++ {
@@ -97,6 +98,7 @@ func vectors(v *Vectors) *mat.Dense {
 // TestRolesOfLargeComponent: thousands of pairs of nodes do not take the place of the
 // vectors of a large component.
 func TestRolesOfLargeComponent(t *testing.T) {
+	t.Parallel()
 	large := made(t)(graph.BarabasiAlbert(800, 3, 1))
 	var pairs [][2]int
 	for i := range large.Len() {
@@ -142,6 +144,7 @@ func TestRolesOfLargeComponent(t *testing.T) {
 // TestStructuralNumbers compares the columns with their definitions on a small graph: a triangle
 // 0, 1, 2 with a tail 2, 3, 4 and a node 5 of its own.
 func TestStructuralNumbers(t *testing.T) {
+	t.Parallel()
 	g := fromEdges(t, 6, [][2]int{{0, 1}, {1, 2}, {0, 2}, {2, 3}, {3, 4}}, []float64{1, 2, 1, 1, 5})
 	r, err := RolesOf(context.Background(), g, RolesOptions{Vectors: -1})
 	if err != nil {
@@ -190,6 +193,7 @@ func TestStructuralNumbers(t *testing.T) {
 
 // TestStructuralNumbersLeftOut: what does not differ, and what is nearly another column.
 func TestStructuralNumbersLeftOut(t *testing.T) {
+	t.Parallel()
 	r, err := RolesOf(context.Background(), made(t)(graph.Ring(50)), RolesOptions{Vectors: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -215,6 +219,7 @@ func TestStructuralNumbersLeftOut(t *testing.T) {
 }
 
 func TestLogDegree(t *testing.T) {
+	t.Parallel()
 	g := fromEdges(t, 4, [][2]int{{0, 1}, {0, 2}}, nil)
 	x, spread := LogDegree(g)
 	mean := math.Log(2) / 4
@@ -228,7 +233,9 @@ func TestLogDegree(t *testing.T) {
 }
 
 func TestVectorsBySize(t *testing.T) {
-	for n, want := range map[int]int{0: 0, 1: 0, 3: 0, 4: 1, 100: 25, 512: 128, 7126: 128, 50_000: 128, 100_000: 64, 1_000_000: 16, 10_000_000: 1, 1 << 30: 0} {
+	t.Parallel()
+	for n, want := range map[int]int{0: 0, 1: 0, 3: 0, 4: 1, 100: 25, 512: 128, 7126: 128, 50_000: 128, 100_000: 64, 1_000_000: 16,
+		10_000_000: 1, 1 << 30: 0} {
 		if got := VectorsBySize(n); got != want {
 			t.Errorf("%d vectors for %d nodes, want %d", got, n, want)
 		}

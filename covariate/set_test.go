@@ -17,6 +17,7 @@ import (
 )
 
 func TestSelect(t *testing.T) {
+	t.Parallel()
 	columns := []Column{
 		NewNumbers("capacity", nil), NewNumbers("Length", nil), NewNumbers("volume", nil),
 		{Name: "district", Kind: Category, Role: "group"}, {Name: "all_day", Kind: Number},
@@ -55,6 +56,7 @@ func TestSelect(t *testing.T) {
 }
 
 func TestSuspicious(t *testing.T) {
+	t.Parallel()
 	const n = 300
 	r := random("suspicious")
 	y, disguised, monotone, honest, level := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]string, n)
@@ -65,15 +67,18 @@ func TestSuspicious(t *testing.T) {
 		honest[i] = y[i] + r.NormFloat64()
 		level[i] = fmt.Sprint("level", i%7)
 	}
-	s := mustEncode(t, []Column{NewNumbers("volume_total", disguised), NewNumbers("monotone", monotone), NewNumbers("honest", honest), NewCategory("bin", level)}, n, Options{})
+	s := mustEncode(t, []Column{NewNumbers("volume_total", disguised), NewNumbers("monotone", monotone), NewNumbers("honest", honest),
+		NewCategory("bin", level)}, n, Options{})
 	nodes := make([]int, 0, n)
 	values := make([]float64, 0, n)
 	for i := 0; i < n; i += 2 {
 		nodes, values = append(nodes, i), append(values, y[i])
 	}
 	got := s.Suspicious(values, nodes)
-	if len(got) != 3 || !strings.HasPrefix(got[0], "volume_total explains practically all of the variance of the measurements: is it the target in disguise?") ||
-		!strings.HasPrefix(got[1], "monotone puts the measurements in their order (rank correlation ") || !strings.HasPrefix(got[2], "the levels of bin explain 99.99 % of the variance") {
+	if len(got) != 3 || !strings.HasPrefix(got[0], "volume_total explains practically all of the variance of the measurements: is it the "+
+		"target in disguise?") ||
+		!strings.HasPrefix(got[1], "monotone puts the measurements in their order (rank correlation ") ||
+		!strings.HasPrefix(got[2], "the levels of bin explain 99.99 % of the variance") {
 		t.Errorf("%q", got)
 	}
 	if got := s.Suspicious(values[:5], nodes[:5]); got != nil {
@@ -85,6 +90,7 @@ func TestSuspicious(t *testing.T) {
 }
 
 func TestSuspiciousClasses(t *testing.T) {
+	t.Parallel()
 	const n = 400
 	r := random("classes")
 	class, copied, level, honest, fine := make([]int, n), make([]float64, n), make([]string, n), make([]string, n), make([]float64, n)
@@ -97,7 +103,8 @@ func TestSuspiciousClasses(t *testing.T) {
 			honest[i] = "group0"
 		}
 	}
-	s := mustEncode(t, []Column{NewNumbers("code", copied), NewCategory("level", level), NewCategory("honest", honest), NewNumbers("fine", fine)}, n, Options{})
+	s := mustEncode(t, []Column{NewNumbers("code", copied), NewCategory("level", level), NewCategory("honest", honest),
+		NewNumbers("fine", fine)}, n, Options{})
 	want := []string{
 		"code tells the class of practically all of the labelled nodes: is it the class in disguise?",
 		"level tells the class of practically all of the labelled nodes: is it the class in disguise?",
@@ -125,6 +132,7 @@ func path(t *testing.T, n int) *graph.Graph {
 }
 
 func TestNeighbourhood(t *testing.T) {
+	t.Parallel()
 	const n = 600
 	s := mustEncode(t, everyKind(n, 2), n, Options{})
 	g := path(t, n)
@@ -177,6 +185,7 @@ func TestNeighbourhood(t *testing.T) {
 
 // A hub with many words keeps the hundred largest.
 func TestNeighbourhoodOfAHub(t *testing.T) {
+	t.Parallel()
 	const leaves = 150
 	cells := make([][]string, leaves+1)
 	var e graph.Edges
@@ -198,6 +207,7 @@ func TestNeighbourhoodOfAHub(t *testing.T) {
 }
 
 func TestNothingOfNeighbours(t *testing.T) {
+	t.Parallel()
 	s := mustEncode(t, nil, 5, Options{})
 	g := path(t, 5)
 	if x, w := s.Neighbourhood(g), s.NeighbourhoodWords(g); x != (*mat.Dense)(nil) || w != (*sparse.CSR)(nil) {
@@ -212,6 +222,7 @@ func TestNothingOfNeighbours(t *testing.T) {
 }
 
 func TestGrouped(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int]string{0: "0", -12: "-12", 999: "999", 1000: "1,000", -1234567: "-1,234,567"} {
 		if got := grouped(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
@@ -243,7 +254,8 @@ func FuzzEncode(f *testing.F) {
 				lists[i] = append(lists[i], string(rune('a'+b%16)))
 			}
 		}
-		columns := []Column{NewNumbers("numbers", numbers), NewNumbers("lattice", lattice), Detect("cells", cells), NewCategory("levels", cells), NewWords("words", lists), NewDates("dates", numbers)}
+		columns := []Column{NewNumbers("numbers", numbers), NewNumbers("lattice", lattice), Detect("cells", cells), NewCategory("levels", cells),
+			NewWords("words", lists), NewDates("dates", numbers)}
 		r.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
 		s := mustEncode(t, columns, n, Options{})
 		for _, c := range columns {

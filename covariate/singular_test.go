@@ -124,6 +124,7 @@ func outside(u, v *mat.Dense, m int) float64 {
 // and the space spanned by vectors at the widest gaps. Spans are compared, as single
 // vectors of equal singular values are arbitrary.
 func TestLeadingPairs(t *testing.T) {
+	t.Parallel()
 	ok := made(t)
 	preferential := ok(graph.BarabasiAlbert(340, 3, 1))
 	for _, c := range []struct {
@@ -182,6 +183,7 @@ func TestLeadingPairs(t *testing.T) {
 
 // TestLowRank: where a has fewer singular values than are wanted, all are found.
 func TestLowRank(t *testing.T) {
+	t.Parallel()
 	var star [][2]int
 	for leaf := 1; leaf < 500; leaf++ {
 		star = append(star, [2]int{0, leaf})
@@ -215,6 +217,7 @@ func TestLowRank(t *testing.T) {
 
 // TestGroups: vectors of equal singular values are taken or left out together.
 func TestGroups(t *testing.T) {
+	t.Parallel()
 	p := &pairs{values: []float64{3, -2, 2, 1, 1, 1, 0.5}, residuals: make([]float64, 7)}
 	for want, left := range []int{0, 1, 1, 3, 3, 3, 6, 7} {
 		q := *p
@@ -235,6 +238,7 @@ func TestGroups(t *testing.T) {
 // TestScaled: columns have mean 0 and sd 1/√k, large entries are bounded, nodes outside have zeros, and a
 // rotation within a group rotates the result and nothing else.
 func TestScaled(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rng.New(5, "scaled"))
 	const n, inside = 400, 380
 	v := mat.NewDense(n, 3, nil)
@@ -281,6 +285,7 @@ func TestScaled(t *testing.T) {
 
 // TestCompressed compares a column without large entries with its definition.
 func TestCompressed(t *testing.T) {
+	t.Parallel()
 	v := mat.NewDense(4, 2, []float64{0.1, 0.5, -0.5, 0.5, 0.5, -0.5, 0.7, -0.5})
 	p := &pairs{values: []float64{3, 2}, v: v, residuals: make([]float64, 2)}
 	p.take(2)
@@ -306,7 +311,7 @@ func TestCompressed(t *testing.T) {
 }
 
 // TestSingularVectorsThreads: the same bits on one processor and on several.
-func TestSingularVectorsThreads(t *testing.T) {
+func TestSingularVectorsThreads(t *testing.T) { // sets the number of threads, so runs alone
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	g := made(t)(graph.BarabasiAlbert(6000, 4, 1))
 	want, err := singularVectors(context.Background(), g.Adjacency(), g.Nodes(), 40)
@@ -328,6 +333,7 @@ func TestSingularVectorsThreads(t *testing.T) {
 // TestSingularVectorsRenumbered: another numbering of the nodes, which changes the start
 // as well, changes the span of the leading vectors by little.
 func TestSingularVectorsRenumbered(t *testing.T) {
+	t.Parallel()
 	g := made(t)(graph.BarabasiAlbert(2000, 4, 3))
 	h, order := renumbered(t, g, 1)
 	const want, compared = 64, 24
@@ -349,6 +355,7 @@ func TestSingularVectorsRenumbered(t *testing.T) {
 }
 
 func TestSingularVectorsCancelled(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	g := made(t)(graph.BarabasiAlbert(1000, 4, 3))

@@ -31,14 +31,17 @@ func (s *Set) Suspicious(y []float64, nodes []int) []string {
 		}
 		switch linear, monotone := explained(x, y), explained(ranks(x), ranksY); {
 		case linear > disguise:
-			out = append(out, fmt.Sprintf("%s explains %s of the variance of the measurements: is it the target in disguise?", name, percent(linear)))
+			out = append(out, fmt.Sprintf("%s explains %s of the variance of the measurements: is it the target in disguise?", name,
+				percent(linear)))
 		case monotone > disguise:
-			out = append(out, fmt.Sprintf("%s puts the measurements in their order (rank correlation %.4f): is it the target in disguise?", name, math.Sqrt(monotone)))
+			out = append(out, fmt.Sprintf("%s puts the measurements in their order (rank correlation %.4f): is it the target in disguise?", name,
+				math.Sqrt(monotone)))
 		}
 	}
 	for from, to := range s.sources() {
 		if r2 := s.byLevels(y, nodes, from, to); r2 > disguise {
-			out = append(out, fmt.Sprintf("the levels of %s explain %s of the variance of the measurements: is it the target in disguise?", s.Readings[from].Column, percent(r2)))
+			out = append(out, fmt.Sprintf("the levels of %s explain %s of the variance of the measurements: is it the target in disguise?",
+				s.Readings[from].Column, percent(r2)))
 		}
 	}
 	return out
@@ -53,7 +56,8 @@ func (s *Set) SuspiciousClasses(class, nodes []int) []string {
 	var out []string
 	for from, to := range s.sources() {
 		if share := s.purity(class, nodes, from, to); share > disguise {
-			out = append(out, fmt.Sprintf("%s tells the class of %s of the labelled nodes: is it the class in disguise?", s.Readings[from].Column, percent(share)))
+			out = append(out, fmt.Sprintf("%s tells the class of %s of the labelled nodes: is it the class in disguise?", s.Readings[from].Column,
+				percent(share)))
 		}
 	}
 	return out

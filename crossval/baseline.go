@@ -42,8 +42,9 @@ const (
 
 // keys are the names of baselines in JSON.
 var keys = map[Baseline]string{
-	Mean: "mean", Nearest: "nearest", Harmonic: "harmonic", GraphRidge: "graph_ridge", LeastSquares: "least_squares", SingularRidge: "singular_ridge",
-	SameNode: "same_node", ClassFrequencies: "majority", LabelSpreading: "label_spreading",
+	Mean: "mean", Nearest: "nearest", Harmonic: "harmonic", GraphRidge: "graph_ridge", LeastSquares: "least_squares",
+	SingularRidge: "singular_ridge",
+	SameNode:      "same_node", ClassFrequencies: "majority", LabelSpreading: "label_spreading",
 }
 
 // Key returns the name of the baseline for programs, which stays when its words for people

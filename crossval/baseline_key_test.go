@@ -10,6 +10,7 @@ import (
 
 // Keys are identifiers, and tell all baselines apart.
 func TestBaselineKeys(t *testing.T) {
+	t.Parallel()
 	seen := map[string]crossval.Baseline{}
 	all := slices.Concat(crossval.Baselines(), crossval.ClassBaselines(), []crossval.Baseline{crossval.SameNode})
 	for _, b := range all {

@@ -115,6 +115,7 @@ func definition(c columns, nodes []int, y *mat.Dense, weight []float64, penalty 
 
 // TestRidge compares both solvers with the definition.
 func TestRidge(t *testing.T) {
+	t.Parallel()
 	const n, rows = 60, 40
 	random := rand.New(rng.New(1, "rows"))
 	nodes, weight, y := make([]int, rows), make([]float64, rows), mat.NewDense(rows, 2, nil)
@@ -157,6 +158,7 @@ func covariates(x *mat.Dense) *covariate.Set {
 // TestLeastSquaresIsExact: a linear function is predicted without error, also where columns
 // depend on each other.
 func TestLeastSquaresIsExact(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(50)
 	if err != nil {
 		t.Fatal(err)
@@ -186,6 +188,7 @@ func TestLeastSquaresIsExact(t *testing.T) {
 
 // TestPossibleBaselines: a rule that lacks its inputs is left out, and says so if asked.
 func TestPossibleBaselines(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(10)
 	if err != nil {
 		t.Fatal(err)
@@ -213,6 +216,7 @@ func TestPossibleBaselines(t *testing.T) {
 
 // TestFifth: a fifth of the nodes, whole, whatever the order of rows.
 func TestFifth(t *testing.T) {
+	t.Parallel()
 	var nodes []int
 	for i := range 100 {
 		nodes = append(nodes, i, i)
@@ -242,6 +246,7 @@ func TestFifth(t *testing.T) {
 // TestGraphRidge compares with the definition as a dense system, at one λ, on a graph with a component and
 // a node that have no measurements.
 func TestGraphRidge(t *testing.T) {
+	t.Parallel()
 	e := graph.Edges{}
 	for i := range uint32(20) {
 		for _, j := range []uint32{(i + 1) % 20, (i * 7) % 20} {
@@ -294,6 +299,7 @@ func TestGraphRidge(t *testing.T) {
 // TestLinearClasses: labels that follow a column are predicted from it, with
 // probabilities that add up to 1.
 func TestLinearClasses(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(300)
 	if err != nil {
 		t.Fatal(err)
@@ -345,6 +351,7 @@ func TestLinearClasses(t *testing.T) {
 // TestSingularRidge: values that depend on which hub a node is joined to are predicted by the singular vectors,
 // and not by the mean.
 func TestSingularRidge(t *testing.T) {
+	t.Parallel()
 	sizes := []int{150, 150, 150}
 	g, err := graph.StochasticBlock(sizes, func(a, b int) float64 {
 		if (a+b)%3 == 0 { // blocks 0–0, 1–2: not all near is alike

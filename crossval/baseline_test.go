@@ -39,6 +39,7 @@ func interpolated(of map[int]float64, at int) float64 {
 // neighbours would need tens of thousands of iterations, its error is that of
 // linear interpolation between measured nodes.
 func TestHarmonicHasConverged(t *testing.T) {
+	t.Parallel()
 	const n = 1400
 	g, err := graph.Grid(1, n)
 	if err != nil {

@@ -118,7 +118,8 @@ type ClassValidation struct {
 // ValidateClasses cross-validates the classifier that spec and method describe; Options say
 // what is learned in every fold. Scattered folds are stratified: all have about the same class
 // frequencies.
-func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfgp.Spec, method gp.ClassMethod, opts Options) (*ClassValidation, error) {
+func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfgp.Spec, method gp.ClassMethod,
+	opts Options) (*ClassValidation, error) {
 	if err := l.Check(g.Len()); err != nil {
 		return nil, err
 	}

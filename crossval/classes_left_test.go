@@ -13,6 +13,7 @@ import (
 // Labels that others predict are scored by the probabilities of leaving one out; the only label
 // of a class, and labels at one node, are not.
 func TestLeaveOneOutClasses(t *testing.T) {
+	t.Parallel()
 	g, labels := communities(t, 120, 6, 2)
 	labels.Classes = 4
 	labels.Class[0] = 3                                                                                       // the only one

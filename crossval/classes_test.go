@@ -18,6 +18,7 @@ import (
 
 // Scores of four predictions, computed by hand.
 func TestScoreClasses(t *testing.T) {
+	t.Parallel()
 	p := mat.NewDense(4, 2, []float64{0.9, 0.1, 0.9, 0.1, 0.3, 0.7, 0.4, 0.6})
 	class := []int{0, 1, 1, 0}
 	s := crossval.ScoreClasses(p, class)
@@ -26,7 +27,8 @@ func TestScoreClasses(t *testing.T) {
 		NLL: -(math.Log(0.9) + math.Log(0.1) + math.Log(0.7) + math.Log(0.4)) / 4,
 		ECE: (2*0.4 + 0.3 + 0.6) / 4,
 	}
-	if s.Accuracy != want.Accuracy || s.AccuracySE != want.AccuracySE || math.Abs(s.NLL-want.NLL) > 1e-12 || math.Abs(s.ECE-want.ECE) > 1e-12 || !(s.NLLSE > 0) {
+	if s.Accuracy != want.Accuracy || s.AccuracySE != want.AccuracySE || math.Abs(s.NLL-want.NLL) > 1e-12 ||
+		math.Abs(s.ECE-want.ECE) > 1e-12 || !(s.NLLSE > 0) {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 	bins := crossval.Reliability(p, class)
@@ -59,9 +61,11 @@ func communities(t testing.TB, nodes int, within, between float64) (*graph.Graph
 
 // The classifier is better than the class frequencies, and all counts add up.
 func TestValidateClasses(t *testing.T) {
+	t.Parallel()
 	g, labels := communities(t, 120, 6, 2)
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
-		v, err := crossval.ValidateClasses(context.Background(), g, labels, grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet, crossval.Options{Folds: 3, Scheme: scheme})
+		v, err := crossval.ValidateClasses(context.Background(), g, labels, grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet,
+			crossval.Options{Folds: 3, Scheme: scheme})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,6 +96,7 @@ func TestValidateClasses(t *testing.T) {
 
 // A class with two labels is never held out completely.
 func TestValidateSmallClasses(t *testing.T) {
+	t.Parallel()
 	g, labels := communities(t, 60, 5, 1)
 	few := gp.Labels{Classes: 3}
 	counts := make([]int, 3)
@@ -102,7 +107,8 @@ func TestValidateSmallClasses(t *testing.T) {
 	}
 	for seed := range uint64(5) {
 		spec := grfgp.Spec{Family: "diffusion", Scales: "one", Seed: seed}
-		v, err := crossval.ValidateClasses(context.Background(), g, few, spec, gp.Dirichlet, crossval.Options{Folds: 2, Scheme: crossval.Scattered})
+		v, err := crossval.ValidateClasses(context.Background(), g, few, spec, gp.Dirichlet,
+			crossval.Options{Folds: 2, Scheme: crossval.Scattered})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,15 +122,18 @@ func TestValidateSmallClasses(t *testing.T) {
 			}
 		}
 	}
-	if _, err := crossval.ValidateClasses(context.Background(), g, few, grfgp.Spec{}, gp.Dirichlet, crossval.Options{Folds: 7, Scheme: crossval.Scattered}); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := crossval.ValidateClasses(context.Background(), g, few, grfgp.Spec{}, gp.Dirichlet,
+		crossval.Options{Folds: 7, Scheme: crossval.Scattered}); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("more folds than labels: %v", err)
 	}
 }
 
 func TestJudgeCalibration(t *testing.T) {
+	t.Parallel()
 	bins := []crossval.ReliabilityBin{{Count: 50, Confidence: 0.9}, {}, {Count: 50, Confidence: 0.5}}
 	v := crossval.JudgeCalibration(0.05, bins)
-	if want := math.Sqrt(2/math.Pi) * (math.Sqrt(50*0.09) + math.Sqrt(50*0.25)) / 100; math.Abs(v.Expected-want) > 1e-12 || !v.Calibrated || v.Bins != 3 {
+	if want := math.Sqrt(2/math.Pi) * (math.Sqrt(50*0.09) + math.Sqrt(50*0.25)) / 100; math.Abs(v.Expected-want) > 1e-12 || !v.Calibrated ||
+		v.Bins != 3 {
 		t.Errorf("%+v, want %v by chance", v, want)
 	}
 	if crossval.JudgeCalibration(0.2, bins).Calibrated {

@@ -9,6 +9,7 @@ import (
 	"grfgp/graph"
 	"log"
 	"math"
+	"strings"
 )
 
 // ring is 60 places around a lake, and the temperature at every fourth.
@@ -50,8 +51,9 @@ func Example_verdicts() {
 	e := crossval.CompareErrors(1.5, map[crossval.Baseline]float64{crossval.Mean: 4, crossval.Nearest: 2})
 	fmt.Println(e.Better, e)
 	c := crossval.JudgeCoverage(0.95, 0.8, 100)
-	fmt.Println(c.Width == crossval.TooNarrow, c)
+	fmt.Println(c.Width == crossval.TooNarrow, strings.Replace(c.String(), " (", "\n(", 1))
 	// Output:
 	// true The error (RMSE) at held-out measurements is 1.5, 25 % less than that of the best baseline, nearest measured node.
-	// true 95 % intervals contain 80.0 % of held-out measurements, too few: the intervals are too narrow (95 % range of a calibrated model: 90.0 to 99.0 %).
+	// true 95 % intervals contain 80.0 % of held-out measurements, too few: the intervals are too narrow
+	// (95 % range of a calibrated model: 90.0 to 99.0 %).
 }

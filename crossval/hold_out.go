@@ -15,7 +15,8 @@ import (
 // (test), and takes the results in the order of the folds. It skips folds without rows
 // and a fold that has all rows. Ranks share the folds, and all take the results of all,
 // which travel as gob: fields that are not exported do not.
-func holdOut[R any](ctx context.Context, o Options, fold []int, compute func(f int, train, test []int, w *progress.Work) (R, error), take func(f int, r R)) error {
+func holdOut[R any](ctx context.Context, o Options, fold []int, compute func(f int, train, test []int, w *progress.Work) (R, error),
+	take func(f int, r R)) error {
 	size := o.Ranks.Size()
 	for first := 0; first < o.Folds; first += size {
 		own, work := outcome[R]{}, o.Progress.Part(float64(size), float64(max(0, o.Folds-first-size)))

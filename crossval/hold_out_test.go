@@ -12,10 +12,12 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 )
 
 // Ranks that share the folds all have the result of one alone, byte by byte.
 func TestRanksShareTheFolds(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(12, 12)
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +50,7 @@ func TestRanksShareTheFolds(t *testing.T) {
 	if !strings.Contains(want, `"rmse"`) || strings.Contains(want, "LogDensity") {
 		t.Fatalf("the answer in JSON: %.200s", want)
 	}
-	most := 4
-	if testing.Short() {
-		most = 2
-	}
-	for size := 2; size <= most; size++ {
+	for size := 2; size <= testkit.Size(2, 4); size++ {
 		err := ranks.Together(t.Context(), size, func(ctx context.Context, r *ranks.Group) error {
 			got, err := both(ctx, r)
 			if err == nil && got != want {

@@ -47,7 +47,8 @@ func (o Options) learns(values, hyperparameters int) Learned {
 }
 
 // fitting returns how folds are fitted, and leaves their work in o.Progress.
-func (o *Options) fitting(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec) (func(context.Context, gp.Data, *progress.Work) (*grfgp.Model, error), Learned, error) {
+func (o *Options) fitting(ctx context.Context, g *graph.Graph, d gp.Data,
+	spec grfgp.Spec) (func(context.Context, gp.Data, *progress.Work) (*grfgp.Model, error), Learned, error) {
 	whole := o.Model
 	if whole == nil || o.ChooseAgain {
 		t, err := grfgp.NewTrainer(g, spec)

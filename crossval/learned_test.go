@@ -12,6 +12,7 @@ import (
 )
 
 func TestLearns(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		opts                    Options
 		values, hyperparameters int
@@ -34,6 +35,7 @@ func TestLearns(t *testing.T) {
 // Whatever folds learn, the errors are alike; a model that is given is not fitted again, and
 // gives the same validation as one that Validate fits.
 func TestLearnedAlike(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(12, 12)
 	if err != nil {
 		t.Fatal(err)

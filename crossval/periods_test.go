@@ -18,6 +18,7 @@ import (
 // period. The model beats every baseline, and 95 % intervals of 30·8/2 = 120 values
 // hold 95 % within four binomial standard deviations.
 func TestValidateOverTime(t *testing.T) {
+	t.Parallel()
 	const nodes = 30
 	times := []float64{0, 1, 2, 3, 4, 5, 6, 7}
 	g, err := graph.Ring(nodes)
@@ -69,7 +70,8 @@ func TestValidateOverTime(t *testing.T) {
 	}
 	spec.Times = nil
 	some := gp.Data{Nodes: []int{1, 5, 9}, Y: []float64{1, 2, 3}}
-	if _, err := crossval.Validate(t.Context(), g, some, spec, crossval.Options{Folds: 2, Scheme: crossval.LatestPeriod}); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := crossval.Validate(t.Context(), g, some, spec, crossval.Options{Folds: 2, Scheme: crossval.LatestPeriod}); !errors.Is(err,
+		grfgp.ErrSpec) {
 		t.Errorf("the latest period without times: %v", err)
 	}
 }
@@ -77,6 +79,7 @@ func TestValidateOverTime(t *testing.T) {
 // The baseline of a node takes the value nearest in time, the earlier of two as near, and
 // the nearest node of the period where there is none.
 func TestSameNode(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(8)
 	if err != nil {
 		t.Fatal(err)

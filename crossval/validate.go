@@ -21,27 +21,30 @@ import (
 // probabilities, weighted by exposures, as the variance of a rate is inverse to its
 // exposure: for shares RMSE² is, up to a constant, the Brier score of single trials.
 type Validation struct {
-	Scheme       Scheme               `json:"scheme"`
-	Folds        int                  `json:"folds"`
-	HeldOut      []HeldOut            `json:"left"`
-	RMSE         float64              `json:"rmse"`
-	RMSESE       float64              `json:"rmse_se"` // standard error of RMSE
-	NLPD         float64              `json:"-"`       // mean negative log predictive density; of counts, shares and yes-no values log probability
+	Scheme  Scheme    `json:"scheme"`
+	Folds   int       `json:"folds"`
+	HeldOut []HeldOut `json:"left"`
+	RMSE    float64   `json:"rmse"`
+	RMSESE  float64   `json:"rmse_se"` // standard error of RMSE
+	// mean negative log predictive density; of counts, shares and yes-no values log probability
+	NLPD         float64              `json:"-"`
 	Coverage     Coverages            `json:"coverage"`
 	BaselineRMSE map[Baseline]float64 `json:"-"`
 	Values       gp.Values            `json:"values,omitempty"`  // what is measured
 	Learned      Learned              `json:"learned,omitempty"` // in every fold
-	Limits       *grfgp.Limits        `json:"limits,omitempty"`  // of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed
+	// of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed
+	Limits *grfgp.Limits `json:"limits,omitempty"`
 }
 
 // HeldOut is a held-out measurement and its prediction from the other folds. Of counts
 // and shares, value, mean and sd are per unit of exposure.
 type HeldOut struct {
-	Node     int     `json:"node"`
-	Fold     int     `json:"fold"`
-	Value    float64 `json:"value"`
-	Mean     float64 `json:"mean"`               // of Student values under a transform, which may have none, the median
-	SD       float64 `json:"sd"`                 // noise included: σ for one measurement, σ/√n for the mean of n; of Student values under a transform half the width of the 68 % interval
+	Node  int     `json:"node"`
+	Fold  int     `json:"fold"`
+	Value float64 `json:"value"`
+	Mean  float64 `json:"mean"` // of Student values under a transform, which may have none, the median
+	// noise included: σ for one measurement, σ/√n for the mean of n; of Student values under a transform half the width of the 68 % interval
+	SD       float64 `json:"sd"`
 	PIT      float64 `json:"pit"`                // predicted probability of a lower value, and half of that of the same
 	Exposure float64 `json:"exposure,omitempty"` // of counts and shares
 
@@ -119,22 +122,23 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	if err != nil {
 		return nil, err
 	}
-	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
-		m, err := fit(ctx, train, w.Part(0.9, 0.1))
-		if err != nil {
-			return nil, grfgp.Prediction{}, nil, err
-		}
-		p, err := m.Predict(ctx, test.Nodes)
-		if err != nil {
-			return nil, p, nil, err
-		}
-		if f == 0 { // the error of walks hardly differs between folds
-			limits, err := m.Limits(ctx, test.Nodes, p)
-			return m, p, limits, err
-		}
-		count, err := m.PriorOnly(ctx, test.Nodes)
-		return m, p, &grfgp.Limits{Nodes: test.Len(), PriorOnly: count}, err
-	})
+	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed,
+		func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
+			m, err := fit(ctx, train, w.Part(0.9, 0.1))
+			if err != nil {
+				return nil, grfgp.Prediction{}, nil, err
+			}
+			p, err := m.Predict(ctx, test.Nodes)
+			if err != nil {
+				return nil, p, nil, err
+			}
+			if f == 0 { // the error of walks hardly differs between folds
+				limits, err := m.Limits(ctx, test.Nodes, p)
+				return m, p, limits, err
+			}
+			count, err := m.PriorOnly(ctx, test.Nodes)
+			return m, p, &grfgp.Limits{Nodes: test.Len(), PriorOnly: count}, err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +159,15 @@ var errOneNode = fmt.Errorf("%w: all measurements are at one node; cross-validat
 func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
 	d := s.Data()
 	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, quick: true}
-	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(_ int, train, test gp.Data, _ *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
-		m, err := s.Condition(ctx, train)
-		if err != nil {
-			return nil, grfgp.Prediction{}, nil, err
-		}
-		p, err := m.Predict(ctx, test.Nodes)
-		return m, p, nil, err
-	})
+	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed,
+		func(_ int, train, test gp.Data, _ *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
+			m, err := s.Condition(ctx, train)
+			if err != nil {
+				return nil, grfgp.Prediction{}, nil, err
+			}
+			p, err := m.Predict(ctx, test.Nodes)
+			return m, p, nil, err
+		})
 }
 
 // foldScores is what a fold adds to a Validation.
@@ -175,7 +180,8 @@ type foldScores struct {
 }
 
 // validate is the hold-out loop over measurements. predict may return no limits.
-func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error)) (*Validation, error) {
+func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64,
+	predict func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error)) (*Validation, error) {
 	v := &Validation{Scheme: opts.Scheme, Folds: opts.Folds, BaselineRMSE: map[Baseline]float64{}}
 	squares := map[Baseline]float64{}
 	inputs := &Inputs{Graph: g, Covariates: known}
@@ -275,11 +281,10 @@ func (h *HeldOut) predict(test gp.Data, r int, q gp.Response) {
 		h.Mean, h.SD = m.Quantile(0.5), (upper-lower)/2
 	}
 	h.density.LogDensity = m.LogDensity(y)
-	h.PIT = m.CDF(y)
-	if v := q.Values(); v == gp.Gaussian || v == gp.Student {
+	h.PIT = m.Place(y)
+	if !q.Values().About().Whole {
 		return
 	}
-	h.PIT = (h.PIT + m.CDF(y-1)) / 2
 	for _, level := range levels {
 		lower, upper := m.Interval(level)
 		h.density.Inside = append(h.density.Inside, inside{lower <= y && y <= upper, m.CDF(upper) - m.CDF(lower-1)})

@@ -33,6 +33,7 @@ func field(t testing.TB, side int) (*graph.Graph, gp.Data) {
 // intervals is right: within four binomial standard deviations for 225/3 = 75
 // values.
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	g, d := field(t, 15)
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
 		v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{Folds: 5, Scheme: scheme})
@@ -56,7 +57,8 @@ func TestValidate(t *testing.T) {
 			}
 		}
 	}
-	if _, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{}, crossval.Options{Folds: 1, Scheme: crossval.Scattered}); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{},
+		crossval.Options{Folds: 1, Scheme: crossval.Scattered}); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("one fold: %v", err)
 	}
 }
@@ -69,6 +71,7 @@ func fixedly(t *testing.T, g *graph.Graph, m *grfgp.Model, folds int) (*crossval
 // With hyperparameters held fixed the scores are close to those of learning anew, and held-out values
 // still do not take part in their own prediction.
 func TestValidateFixed(t *testing.T) {
+	t.Parallel()
 	g, d := field(t, 12)
 	for _, spec := range []grfgp.Spec{{Family: "diffusion"}, {Family: "diffusion", Transform: "log"}} {
 		m, err := grfgp.Fit(t.Context(), g, d, spec)
@@ -83,7 +86,8 @@ func TestValidateFixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fixed.Learned != crossval.LearnedNothing || anew.Learned != crossval.LearnedKernel || len(fixed.HeldOut) != d.Len() || len(fixed.BaselineRMSE) != len(anew.BaselineRMSE) || math.Abs(fixed.RMSE/anew.RMSE-1) > 0.2 {
+		if fixed.Learned != crossval.LearnedNothing || anew.Learned != crossval.LearnedKernel || len(fixed.HeldOut) != d.Len() ||
+			len(fixed.BaselineRMSE) != len(anew.BaselineRMSE) || math.Abs(fixed.RMSE/anew.RMSE-1) > 0.2 {
 			t.Errorf("%q: RMSE %v, anew %v", spec.Transform, fixed.RMSE, anew.RMSE)
 		}
 		for k, h := range fixed.HeldOut {
@@ -120,6 +124,7 @@ func TestValidateFixed(t *testing.T) {
 // The zero value of Options means ten scattered folds, or fewer if fewer nodes
 // were measured; measurements of a single node cannot be validated.
 func TestZeroOptions(t *testing.T) {
+	t.Parallel()
 	g, d := field(t, 6)
 	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{})
 	if err != nil || v.Folds != 10 || v.Scheme != crossval.Scattered || len(v.HeldOut) != d.Len() {
@@ -136,6 +141,7 @@ func TestZeroOptions(t *testing.T) {
 
 // In JSON coverages are an object with levels as keys.
 func TestCoveragesAsJSON(t *testing.T) {
+	t.Parallel()
 	text, err := json.Marshal(crossval.Coverages{{Level: 0.5, Share: 0.25}, {Level: 0.95, Share: 1}})
 	if err != nil || string(text) != `{"0.5":0.25,"0.95":1}` {
 		t.Errorf("%s, %v", text, err)
@@ -144,6 +150,7 @@ func TestCoveragesAsJSON(t *testing.T) {
 
 // A custom family is validated like the others.
 func TestValidateCustomFamily(t *testing.T) {
+	t.Parallel()
 	g, d := field(t, 9)
 	own := grfgp.CustomFamily{Name: "own", Modulation: struct{ kernel.Diffusion }{}}
 	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Custom: &own}, crossval.Options{Folds: 4})

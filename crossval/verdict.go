@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"grfgp/gp"
 	"grfgp/internal/binomial"
 )
 
@@ -36,7 +35,8 @@ const (
 func CompareErrors(rmse float64, baselines map[Baseline]float64) ErrorVerdict {
 	name := best(baselines, func(v float64) float64 { return v })
 	gain := 1 - rmse/baselines[name]
-	return ErrorVerdict{RMSE: rmse, Baseline: name, BaselineRMSE: baselines[name], Gain: gain, Better: gain >= 0.005} // false for NaN: both errors are 0
+	// false for NaN: both errors are 0
+	return ErrorVerdict{RMSE: rmse, Baseline: name, BaselineRMSE: baselines[name], Gain: gain, Better: gain >= 0.005}
 }
 
 // best returns the baseline with the smallest score; of equals the simplest, and a
@@ -55,9 +55,11 @@ func (v ErrorVerdict) String() string {
 		if v.Standing == Even {
 			clear = ": no clear difference"
 		}
-		return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s%s.", of, v.RMSE, 100*v.Gain, v.Baseline, clear)
+		return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s%s.", of, v.RMSE,
+			100*v.Gain, v.Baseline, clear)
 	}
-	return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", of, v.RMSE, v.Baseline)
+	return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", of,
+		v.RMSE, v.Baseline)
 }
 
 // FewHeldOut is the number of held-out measurements below which nothing can be told: intervals
@@ -75,11 +77,8 @@ func (v *Validation) JudgeError() ErrorVerdict {
 	default:
 		verdict.Standing = Even
 	}
-	switch v.Values {
-	case gp.Counts:
-		verdict.Of = "rates"
-	case gp.Shares, gp.YesNo:
-		verdict.Of = "probabilities"
+	if about := v.Values.About(); about.Latent() {
+		verdict.Of = about.Quantities
 	}
 	return verdict
 }
@@ -90,13 +89,8 @@ func (v *Validation) JudgeCoverages() []CoverageVerdict {
 	for _, c := range v.Coverage {
 		verdict := JudgeCoverage(cmp.Or(c.Expected, c.Level), c.Share, len(v.HeldOut))
 		verdict.Level = c.Level
-		switch v.Values {
-		case gp.Counts:
-			verdict.Of = "a new count"
-		case gp.Shares:
-			verdict.Of = "a new number of positives"
-		case gp.YesNo:
-			verdict.Of = "a new answer"
+		if about := v.Values.About(); about.Latent() {
+			verdict.Of = about.NewReading
 		}
 		all = append(all, verdict)
 	}
@@ -153,7 +147,8 @@ func (v CoverageVerdict) String() string {
 	if v.Expected != v.Level {
 		whole = fmt.Sprintf("intervals of whole numbers hold more than their level: %.1f %% by the model; ", 100*v.Expected)
 	}
-	return fmt.Sprintf("%g %% intervals%s contain %.1f %% of held-out measurements, %s (%s95 %% range of a calibrated model: %.1f to %.1f %%).",
+	return fmt.Sprintf(
+		"%g %% intervals%s contain %.1f %% of held-out measurements, %s (%s95 %% range of a calibrated model: %.1f to %.1f %%).",
 		100*v.Level, of, 100*v.Share, words[v.Width], whole, 100*v.Low, 100*v.High)
 }
 
@@ -210,7 +205,8 @@ func (v CalibrationVerdict) String() string {
 	if !v.Calibrated {
 		words = "the probabilities are not calibrated"
 	}
-	return fmt.Sprintf("Probabilities differ by %.3f on average from the observed frequencies (ECE, %d bins), and those of a calibrated model by about %.3f: %s.", v.ECE, v.Bins, v.Expected, words)
+	return fmt.Sprintf("Probabilities differ by %.3f on average from the observed frequencies (ECE, %d bins), and those of a calibrated "+
+		"model by about %.3f: %s.", v.ECE, v.Bins, v.Expected, words)
 }
 
 // Confusion counts labels of one class that were predicted as another.

@@ -9,6 +9,7 @@ import (
 
 // The best baseline is named; of equally good ones the simplest, and the caller's own last.
 func TestBestBaseline(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rmse map[crossval.Baseline]float64
 		want crossval.Baseline
@@ -26,6 +27,7 @@ func TestBestBaseline(t *testing.T) {
 
 // A difference counts if it is larger than two standard errors.
 func TestStanding(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rmse, se float64
 		want     crossval.Standing
@@ -39,6 +41,7 @@ func TestStanding(t *testing.T) {
 
 // Few values say little about intervals.
 func TestCoverageOfFew(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int]string{3: "too few to tell", 29: "too few to tell", 30: "as expected"} {
 		if got := crossval.JudgeCoverage(0.95, 1, n).String(); !strings.Contains(got, want) {
 			t.Errorf("%d values: %s", n, got)

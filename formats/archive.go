@@ -33,7 +33,8 @@ const archiveLimit = 1 << 30
 func readArchive(ctx context.Context, in Input, opts Options) (*File, error) {
 	z, err := zip.NewReader(bytes.NewReader(in.Data), int64(len(in.Data)))
 	if err != nil {
-		return nil, &Error{Kind: Damaged, What: "the zip archive is damaged (" + err.Error() + ")", Remedies: []Remedy{{Do: "fetch it again"}}, Err: err}
+		return nil, &Error{Kind: Damaged, What: "the zip archive is damaged (" + err.Error() + ")", Remedies: []Remedy{{Do: "fetch it again"}},
+			Err: err}
 	}
 	size := uint64(0)
 	for _, f := range z.File {
@@ -44,7 +45,8 @@ func readArchive(ctx context.Context, in Input, opts Options) (*File, error) {
 	}
 	file, err := readArchived(ctx, z, opts)
 	if err != nil && (errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm)) {
-		return nil, &Error{Kind: Damaged, What: "the zip archive is damaged (" + err.Error() + ")", Remedies: []Remedy{{Do: "fetch it again, or unpack it"}}, Err: err}
+		return nil, &Error{Kind: Damaged, What: "the zip archive is damaged (" + err.Error() + ")",
+			Remedies: []Remedy{{Do: "fetch it again, or unpack it"}}, Err: err}
 	}
 	return file, err
 }

@@ -45,6 +45,7 @@ func tableText(t *Table) string {
 
 // Files that other programs wrote are the CSV that their owners would have written.
 func TestContainers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		file, table string
 		want        string
@@ -105,6 +106,7 @@ break
 
 // Larger files, in several groups of rows.
 func TestParquetGroups(t *testing.T) {
+	t.Parallel()
 	f, err := readTable(t, "groups.parquet", false, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +123,7 @@ func TestParquetGroups(t *testing.T) {
 
 // Several tables are a question, one is taken, and what cannot be read says why.
 func TestContainerErrors(t *testing.T) {
+	t.Parallel()
 	wal := filepath.Join(t.TempDir(), "used.db")
 	odd := filepath.Join(t.TempDir(), "50% of #1 what?.db")
 	data, err := os.ReadFile("testdata/one_table.db")
@@ -152,8 +155,11 @@ func TestContainerErrors(t *testing.T) {
 		{"one_table.db", "roads", "", ""},
 		{odd, "", "", ""},
 		{"one_table.db", "rivers", Unknown, `it has no table "rivers", but "roads" (source, target, weight); say which`},
-		{"city.db", "", Ambiguous, `it has 4 tables: "fast" (node, speed), "roads" (source, target, weight), "speeds" (node, speed, when, quality, checked), "types"`},
-		{"two_sheets.xlsx", "", Ambiguous, `it has 2 sheets: "roads" (source, target, weight), "My speeds" (node, speed, when, quality, checked)`},
+		{"city.db", "", Ambiguous, `it has 4 tables: "fast" (node, speed), "roads" (source, target, weight), "speeds" (node, speed, when, ` +
+			`quality, checked), "types"`},
+		{
+			"two_sheets.xlsx", "", Ambiguous,
+			`it has 2 sheets: "roads" (source, target, weight), "My speeds" (node, speed, when, quality, checked)`},
 		{"one_sheet.xlsx", "old", "", ""},
 		{"roads.arrow", "", Unsupported, "pandas.read_feather"},
 		{wal, "", Damaged, "its last changes are in used.db-wal"},
@@ -164,7 +170,8 @@ func TestContainerErrors(t *testing.T) {
 		_, err := readTable(t, c.file, false, Options{Table: c.table})
 		var e *Error
 		switch {
-		case c.kind == "" && err != nil, c.kind != "" && (!errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(err.Error(), c.want) || len(e.Remedies) == 0):
+		case c.kind == "" && err != nil, c.kind != "" && (!errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(err.Error(), c.want) ||
+			len(e.Remedies) == 0):
 			t.Errorf("%s, table %q: %v", c.file, c.table, err)
 		}
 	}
@@ -198,11 +205,13 @@ func workbookOf(sheet string) []byte {
 }
 
 func TestExcelCells(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, sheet, want, fails string }{
 		{"inline", `<row r="1"><c r="A1" t="inlineStr"><is><r><t>a</t></r><r><t>b</t></r><rPh><t>no</t></rPh></is></c></row>`, "\nab\n", ""},
 		{"without references", `<row><c><v>1</v></c><c><v>2.50</v></c></row><row><c/><c><v>3</v></c></row>`, "\n1|2.5\n|3\n", ""},
 		{"gaps", `<row r="3"><c r="AB3"><v>1</v></c></row>`, "\n\n\n" + strings.Repeat("|", 27) + "1\n", ""},
-		{"17 digits", `<row><c><v>0.10000000000000001</v></c><c><v>1E3</v></c><c><v>12345678901234567</v></c></row>`, "\n0.1|1000|12345678901234567\n", ""},
+		{"17 digits", `<row><c><v>0.10000000000000001</v></c><c><v>1E3</v></c><c><v>12345678901234567</v></c></row>`,
+			"\n0.1|1000|12345678901234567\n", ""},
 		{"far row", `<row r="9999999"><c><v>1</v></c></row>`, "", "there is no row"},
 		{"far column", `<row r="1"><c r="ZZZZ1"><v>1</v></c></row>`, "", "there is no cell"},
 		{"no cell", `<row r="1"><c r="1A"><v>1</v></c></row>`, "", "there is no cell"},
@@ -222,6 +231,7 @@ func TestExcelCells(t *testing.T) {
 }
 
 func TestExcelDates(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		id   int
 		code string
@@ -280,7 +290,8 @@ func fuzzContainer(f *testing.F, format *Format, files ...string) {
 func FuzzParquet(f *testing.F) { fuzzContainer(f, parquetFormat, "types.parquet", "roads.parquet") }
 func FuzzSQLite(f *testing.F)  { fuzzContainer(f, sqliteFormat, "one_table.db") }
 func FuzzExcel(f *testing.F) {
-	for _, sheet := range []string{`<row r="1"><c r="A1" t="b"><v>1</v></c><c t="d"><v>2024-01-31T00:00:00</v></c></row>`, `<row r="9999999"/>`} {
+	for _, sheet := range []string{`<row r="1"><c r="A1" t="b"><v>1</v></c><c t="d"><v>2024-01-31T00:00:00</v></c></row>`,
+		`<row r="9999999"/>`} {
 		f.Add(workbookOf(sheet))
 	}
 	fuzzContainer(f, xlsxFormat, "one_sheet.xlsx", "two_sheets.xlsx")

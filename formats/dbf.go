@@ -26,7 +26,8 @@ func (l *layer) readDBF(ctx context.Context, data []byte, cpg string) ([][]strin
 	if len(data) < 33 {
 		return nil, cut
 	}
-	count, start, width := int64(binary.LittleEndian.Uint32(data[4:])), int(binary.LittleEndian.Uint16(data[8:])), int(binary.LittleEndian.Uint16(data[10:]))
+	count, start, width := int64(binary.LittleEndian.Uint32(data[4:])), int(binary.LittleEndian.Uint16(data[8:])),
+		int(binary.LittleEndian.Uint16(data[10:]))
 	fields, sum := []dbfField(nil), 1
 	for at := 32; ; at += 32 {
 		if at >= len(data) {
@@ -44,7 +45,8 @@ func (l *layer) readDBF(ctx context.Context, data []byte, cpg string) ([][]strin
 	}
 	switch {
 	case sum != width || start < 32+32*len(fields)+1:
-		return nil, fail(Damaged, fmt.Sprintf("the columns of the file .dbf take %d bytes of a row, but a row has %d", sum, width), "fetch it again")
+		return nil, fail(Damaged, fmt.Sprintf("the columns of the file .dbf take %d bytes of a row, but a row has %d", sum, width),
+			"fetch it again")
 	case int64(start)+count*int64(width) > int64(len(data)):
 		return nil, cut
 	}
@@ -111,7 +113,8 @@ func (f dbfField) value(cell []byte, decode func([]byte) string) string {
 // encoding returns how text is decoded.
 func (l *layer) encoding(body []byte, cpg string) (func([]byte) string, error) {
 	asUTF8 := func(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
-	plain := strings.NewReplacer("-", "", "_", "", " ", "", "ansi", "", "cp", "", "windows", "", "ibm", "", "oem", "", "iso", "", "latin1", "88591").Replace(strings.ToLower(strings.TrimSpace(cpg)))
+	plain := strings.NewReplacer("-", "", "_", "", " ", "", "ansi", "", "cp", "", "windows", "", "ibm", "", "oem", "", "iso", "", "latin1",
+		"88591").Replace(strings.ToLower(strings.TrimSpace(cpg)))
 	switch plain {
 	case "":
 		if utf8.Valid(body) {
@@ -123,7 +126,8 @@ func (l *layer) encoding(body []byte, cpg string) (func([]byte) string, error) {
 		if utf8.Valid(body) {
 			return asUTF8, nil
 		}
-		return nil, fail(Damaged, "text of the file .dbf is not UTF-8, as the file .cpg says", "write its true encoding into the file .cpg, such as 1252")
+		return nil, fail(Damaged, "text of the file .dbf is not UTF-8, as the file .cpg says",
+			"write its true encoding into the file .cpg, such as 1252")
 	case "ascii", "usascii":
 		return decodeBy(charmap.Windows1252), nil
 	}
@@ -137,7 +141,8 @@ func (l *layer) encoding(body []byte, cpg string) (func([]byte) string, error) {
 			return decodeBy(table), nil
 		}
 	}
-	return nil, fail(Unsupported, fmt.Sprintf("text of the file .dbf is in the encoding %s, which is not read", quote(strings.TrimSpace(cpg))), "convert it: ogr2ogr -lco ENCODING=UTF-8 NEW.shp FILE.shp")
+	return nil, fail(Unsupported, fmt.Sprintf("text of the file .dbf is in the encoding %s, which is not read", quote(strings.TrimSpace(cpg))),
+		"convert it: ogr2ogr -lco ENCODING=UTF-8 NEW.shp FILE.shp")
 }
 
 func decodeBy(table *charmap.Charmap) func([]byte) string {

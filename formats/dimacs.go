@@ -102,7 +102,8 @@ func (r *dimacsReader) start(words []string) error {
 		number, known = dimacsProblems[words[0]]
 	}
 	if !known {
-		return r.fail(Unsupported, fmt.Sprintf("%s is a problem of DIMACS that is not read", quote(r.line)), "give a graph of shortest paths (sp), colouring (edge, col) or maximum flow (max)", "write one edge per line: source,target,weight")
+		return r.fail(Unsupported, fmt.Sprintf("%s is a problem of DIMACS that is not read", quote(r.line)),
+			"give a graph of shortest paths (sp), colouring (edge, col) or maximum flow (max)", "write one edge per line: source,target,weight")
 	}
 	nodes, ok := wholeNumber(words[1])
 	edges, ok2 := wholeNumber(words[2])
@@ -118,7 +119,8 @@ func (r *dimacsReader) start(words []string) error {
 }
 
 func (r *dimacsReader) edge(words []string) error {
-	if r.file.Edges == nil || len(words)-1 < 2 || len(words)-1 > 3 || (words[0] == "a") != (len(r.file.Edges.Names) == 3) || words[0] == "a" && len(words) != 4 {
+	if r.file.Edges == nil || len(words)-1 < 2 || len(words)-1 > 3 || (words[0] == "a") != (len(r.file.Edges.Names) == 3) || words[0] == "a" &&
+		len(words) != 4 {
 		return r.fail(Damaged, quote(r.line)+" is not an edge of this problem", correctLine)
 	}
 	for _, end := range words[1:3] {
@@ -138,7 +140,8 @@ func (r *dimacsReader) finish() (*File, error) {
 	found := int64(len(r.file.Edges.Rows))
 	// Files of cliques and colourings count an edge twice, or list it twice.
 	if found != r.edges && (r.problem == "sp" || r.problem == "max" || found*2 != r.edges && found != r.edges*2) {
-		return nil, failAt(r.header, Damaged, fmt.Sprintf("the line promises %d edges, but there are %d", r.edges, found), "was the file cut short? fetch it again, or correct the line")
+		return nil, failAt(r.header, Damaged, fmt.Sprintf("the line promises %d edges, but there are %d", r.edges, found),
+			"was the file cut short? fetch it again, or correct the line")
 	}
 	if err := checkSize(r.header, r.nodes, found); err != nil {
 		return nil, err

@@ -21,10 +21,13 @@ var dotFormat = &Format{
 	Read: readDOT,
 }
 
-var dotStart = regexp.MustCompile(`^(?:\s+|//[^\n]*\n|/\*(?s:.*?)\*/|#[^\n]*\n)*(?i:strict\s+)?(?i:(?:di)?graph)\b\s*(?:"[^"]*"|[\w.-]+)?\s*\{`)
+var dotStart = regexp.MustCompile(
+	`^(?:\s+|//[^\n]*\n|/\*(?s:.*?)\*/|#[^\n]*\n)*(?i:strict\s+)?(?i:(?:di)?graph)\b\s*(?:"[^"]*"|[\w.-]+)?\s*\{`)
 
 // dotDrawing are attributes that say how a node or an edge is drawn.
-var dotDrawing = strings.Fields("arrowhead arrowsize arrowtail bb color colorscheme dir fillcolor fixedsize fontcolor fontname fontsize head_lp height image labelangle labeldistance labelfloat labelfontcolor lp margin penwidth peripheries pos regular shape sides skew style tail_lp width xlp")
+var dotDrawing = strings.Fields("arrowhead arrowsize arrowtail bb color colorscheme dir fillcolor fixedsize fontcolor fontname fontsize " +
+	"head_lp height image labelangle labeldistance labelfloat labelfontcolor lp margin penwidth peripheries pos regular shape sides skew " +
+	"style tail_lp width xlp")
 
 type dotReader struct {
 	ctx          context.Context

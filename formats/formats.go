@@ -192,7 +192,8 @@ func (a *attributes) set(row []string, name, value string) []string {
 	if j >= len(row) {
 		const some, waste = 1 << 22, 50
 		if a.cells += j + 1 - len(row); a.cells > some && a.cells > waste*a.values {
-			a.gaps = fail(Content, fmt.Sprintf("there are %d different attributes, and each %s has few of them", len(a.Names), a.Unit), "is a value written as the name of an attribute? write the file again")
+			a.gaps = fail(Content, fmt.Sprintf("there are %d different attributes, and each %s has few of them", len(a.Names), a.Unit),
+				"is a value written as the name of an attribute? write the file again")
 			return row
 		}
 		row = slices.Grow(row, max(len(a.Names), 2)-len(row))

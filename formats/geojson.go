@@ -45,7 +45,8 @@ func isGeoJSON(head []byte) bool {
 		}
 		var kind string
 		if key == "type" && json.Unmarshal(value, &kind) == nil {
-			return slices.Contains([]string{"FeatureCollection", "Feature", "GeometryCollection", "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon", "Topology"}, kind)
+			return slices.Contains([]string{"FeatureCollection", "Feature", "GeometryCollection", "Point", "MultiPoint", "LineString",
+				"MultiLineString", "Polygon", "MultiPolygon", "Topology"}, kind)
 		}
 	}
 	return false
@@ -82,7 +83,8 @@ func (g *geoJSONReader) broken(err error) error {
 		return fail(Damaged, "the document ends in the middle", "the file was cut short: fetch or write it again")
 	}
 	line := int64(1 + bytes.Count(g.data[:min(int64(len(g.data)), g.json.InputOffset())], []byte{'\n'}))
-	return failAt(line, Damaged, "is not well-formed JSON: "+strings.TrimPrefix(err.Error(), "json: "), "correct the line, or write the file again")
+	return failAt(line, Damaged, "is not well-formed JSON: "+strings.TrimPrefix(err.Error(), "json: "),
+		"correct the line, or write the file again")
 }
 
 // object reads an object at the top level: a collection, a feature or a geometry.
@@ -127,7 +129,8 @@ func (g *geoJSONReader) object() error {
 	}
 	switch {
 	case f.Type == "Topology":
-		return fail(Unsupported, "is TopoJSON, which is not read", "write it as GeoJSON; with ogr2ogr: ogr2ogr out.geojson FILE, with mapshaper: mapshaper FILE -o format=geojson")
+		return fail(Unsupported, "is TopoJSON, which is not read",
+			"write it as GeoJSON; with ogr2ogr: ogr2ogr out.geojson FILE, with mapshaper: mapshaper FILE -o format=geojson")
 	case collection:
 		return nil
 	case f.Type == "FeatureCollection":
@@ -135,7 +138,8 @@ func (g *geoJSONReader) object() error {
 	case f.Type == "Feature":
 		return g.feature(&f)
 	}
-	whole, err := json.Marshal(map[string]json.RawMessage{"type": quoted(f.Type), "coordinates": orNull(f.Coordinates), "geometries": orNull(f.Geometries)})
+	whole, err := json.Marshal(map[string]json.RawMessage{
+		"type": quoted(f.Type), "coordinates": orNull(f.Coordinates), "geometries": orNull(f.Geometries)})
 	if err != nil {
 		return g.broken(err)
 	}

@@ -167,7 +167,8 @@ func (r *gexfReader) attributes(to *attributes, row []string, class string, e *g
 			id = v.ID
 		}
 		if old, twice := values[id]; twice && old != v.Value {
-			return row, failAt(r.line, Unsupported, fmt.Sprintf("an attribute of this %s has several values: the graph changes with time", class), "export the graph at one time")
+			return row, failAt(r.line, Unsupported, fmt.Sprintf("an attribute of this %s has several values: the graph changes with time", class),
+				"export the graph at one time")
 		}
 		values[id] = v.Value
 	}

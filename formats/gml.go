@@ -42,7 +42,8 @@ type gmlReader struct {
 const gmlDepth = 100 // of lists within lists
 
 func readGML(ctx context.Context, in Input, opts Options) (*File, error) {
-	g := &gmlReader{text: string(in.Data), line: 1, ctx: ctx, nodes: newAttributes("node", "id"), edges: newAttributes("edge", "source", "target")}
+	g := &gmlReader{text: string(in.Data), line: 1, ctx: ctx, nodes: newAttributes("node", "id"),
+		edges: newAttributes("edge", "source", "target")}
 	if err := g.keys(nil, "", "", 0, true); err != nil {
 		return nil, err
 	}
@@ -127,7 +128,8 @@ func (g *gmlReader) keys(item *gmlItem, within, prefix string, depth int, top bo
 		}
 		key := g.word()
 		if key == "" || !isKey(key) {
-			return failAt(g.line, Damaged, fmt.Sprintf("%s where the name of an attribute is expected", quote(g.text[g.at-len(key):min(len(g.text), g.at+20)])), "correct the line, or write the file again")
+			return failAt(g.line, Damaged, fmt.Sprintf("%s where the name of an attribute is expected",
+				quote(g.text[g.at-len(key):min(len(g.text), g.at+20)])), "correct the line, or write the file again")
 		}
 		if err := g.value(item, within, prefix, key, depth); err != nil {
 			return err

@@ -48,7 +48,8 @@ func readGraphMLNodes(ctx context.Context, in Input, opts Options) (*File, error
 		if t, ok := token.(xml.StartElement); ok && err == nil {
 			switch {
 			case !rooted && t.Name.Local != "graphml":
-				return nil, failAt(int64(line), Unsupported, fmt.Sprintf("is XML, but begins with <%s>, not with <graphml>", t.Name.Local), "save it as CSV")
+				return nil, failAt(int64(line), Unsupported, fmt.Sprintf("is XML, but begins with <%s>, not with <graphml>", t.Name.Local),
+					"save it as CSV")
 			case t.Name.Local == "key":
 				var k graphMLKey
 				if err = dec.DecodeElement(&k, &t); k.For == "node" || k.For == "all" || k.For == "" {

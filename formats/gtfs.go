@@ -92,7 +92,8 @@ func readGTFS(ctx context.Context, files fs.FS) (*File, error) {
 func (g *gtfs) each(name string, needs []string, use func(row []string, get func(column string) string) error) error {
 	f, err := g.files.Open(name)
 	if err != nil {
-		return &Error{Kind: Damaged, What: "the file " + name + " cannot be read", Remedies: []Remedy{{Do: "fetch the timetable again"}}, Err: err}
+		return &Error{Kind: Damaged, What: "the file " + name + " cannot be read", Remedies: []Remedy{{Do: "fetch the timetable again"}},
+			Err: err}
 	}
 	defer f.Close()
 	bad := func(line int, what string, do string) error {
@@ -148,7 +149,8 @@ func (g *gtfs) each(name string, needs []string, use func(row []string, get func
 
 func (g *gtfs) readStops() error {
 	err := g.each("stops.txt", []string{"stop_id", "stop_lat", "stop_lon"}, func(row []string, get func(string) string) error {
-		s := gtfsStop{id: get("stop_id"), kind: get("location_type"), parent: get("parent_station"), node: -1, place: geometry.Point{X: math.NaN(), Y: math.NaN()}}
+		s := gtfsStop{id: get("stop_id"), kind: get("location_type"), parent: get("parent_station"), node: -1,
+			place: geometry.Point{X: math.NaN(), Y: math.NaN()}}
 		if s.id == "" {
 			return errors.New("a stop has no stop_id")
 		}
@@ -181,7 +183,8 @@ func (g *gtfs) readStops() error {
 		case s.parent == "":
 			s.node = int32(i)
 		case !ok:
-			return fail(Damaged, fmt.Sprintf("stops.txt: the stop %s belongs to the station %s, which is not listed", quote(s.id), quote(s.parent)), "add the station, or clear parent_station")
+			return fail(Damaged, fmt.Sprintf("stops.txt: the stop %s belongs to the station %s, which is not listed", quote(s.id), quote(s.parent)),
+				"add the station, or clear parent_station")
 		default:
 			s.node = parent
 			merged++
@@ -315,9 +318,11 @@ func (g *gtfs) edges() (*Table, error) {
 			time = least
 			short++
 		}
-		t.Rows = append(t.Rows, []string{g.stops[pair[0]].id, g.stops[pair[1]].id, strconv.FormatFloat(time, 'f', 1, 64), metres(g.length(pair)), strconv.Itoa(l.trips)})
+		t.Rows = append(t.Rows, []string{g.stops[pair[0]].id, g.stops[pair[1]].id, strconv.FormatFloat(time, 'f', 1, 64), metres(g.length(pair)),
+			strconv.Itoa(l.trips)})
 	}
-	g.layer.noteEdges("edges join stops that follow each other in a trip; travel_time is the mean time between them in seconds, length the straight distance in metres, trips their number")
+	g.layer.noteEdges("edges join stops that follow each other in a trip; travel_time is the mean time between them in seconds, length the " +
+		"straight distance in metres, trips their number")
 	if short > 0 {
 		g.layer.noteEdges("edges with a travel time below 30 s, as rounding to minutes makes them: %d; 30 s are used", short)
 	}

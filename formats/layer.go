@@ -155,7 +155,8 @@ func (l *layer) locate() error {
 	case outside == 0:
 		return nil
 	case 2*outside < total:
-		return failFeature(first.at, Content, fmt.Sprintf("(%v, %v) is not a longitude and a latitude, as other coordinates are", where.X, where.Y), "correct or remove the feature")
+		return failFeature(first.at, Content, fmt.Sprintf("(%v, %v) is not a longitude and a latitude, as other coordinates are", where.X,
+			where.Y), "correct or remove the feature")
 	}
 	l.metric = geometry.Metric{Unit: 1}
 	l.note("coordinates such as (%v, %v) are not degrees: they are taken as x and y in metres", where.X, where.Y)

@@ -57,11 +57,13 @@ func (l *layer) statedIDs(name string) ([]string, string, error) {
 		if ids := l.ownIDs(); strings.EqualFold(name, "id") && ids != nil {
 			return ids, "", nil
 		}
-		return nil, "", fail(Unknown, fmt.Sprintf("features have no property %q that could be their id", name), "the properties are "+strings.Join(l.properties.Names, ", "))
+		return nil, "", fail(Unknown, fmt.Sprintf("features have no property %q that could be their id", name), "the properties are "+
+			strings.Join(l.properties.Names, ", "))
 	}
 	ids := l.column(name)
 	if k := slices.Index(ids, ""); k >= 0 {
-		return nil, "", failFeature(l.features[k].at, Unknown, fmt.Sprintf("it has no %s, which is to be its id", name), "give it one, or name another property")
+		return nil, "", failFeature(l.features[k].at, Unknown, fmt.Sprintf("it has no %s, which is to be its id", name),
+			"give it one, or name another property")
 	}
 	return ids, name, nil
 }
@@ -122,16 +124,19 @@ func isID(name string) bool {
 // looksLikeID reports whether a property is named as codes and ids of other things are.
 func looksLikeID(name string) bool {
 	name = strings.TrimRight(strings.ToLower(name), "0123456789")
-	if slices.Contains([]string{"code", "fips", "key", "iso_a", "iso", "nuts", "ags", "gid", "uid", "geoid", "site", "station", "sensor", "detector", "stop"}, name) {
+	if slices.Contains([]string{"code", "fips", "key", "iso_a", "iso", "nuts", "ags", "gid", "uid", "geoid", "site", "station", "sensor",
+		"detector", "stop"}, name) {
 		return true
 	}
 	return !slices.Contains([]string{"fid", "objectid", "ogc_fid", "road_id"}, name) &&
-		(strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_code") || strings.HasSuffix(name, "osmid") || strings.HasSuffix(name, "fips"))
+		(strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_code") || strings.HasSuffix(name, "osmid") ||
+			strings.HasSuffix(name, "fips"))
 }
 
 func isName(name string) bool { return strings.EqualFold(name, "name") }
 
 func looksLikeName(name string) bool {
 	name = strings.ToLower(name)
-	return slices.Contains([]string{"label", "nom", "nombre", "nome", "namn", "navn"}, name) || strings.HasPrefix(name, "name") || strings.HasSuffix(name, "name")
+	return slices.Contains([]string{"label", "nom", "nombre", "nome", "namn", "navn"}, name) || strings.HasPrefix(name, "name") ||
+		strings.HasSuffix(name, "name")
 }

@@ -57,9 +57,11 @@ func (l *layer) network(points int, opts Options) (*File, error) {
 	if joined.Short > 0 {
 		l.noteEdges("lines whose points all lie within %g m of each other: %d; left out", opts.snap(), joined.Short)
 	}
-	l.noteEdges("lines meet at common vertices and where a line ends on another, within %g m; lines that merely cross do not meet", opts.snap())
+	l.noteEdges("lines meet at common vertices and where a line ends on another, within %g m; lines that merely cross do not meet",
+		opts.snap())
 	if joined.Missed > 0 {
-		l.noteEdges("ends that lie within %g m of a line that they do not meet: %d; if they should, join them with a larger tolerance", geometry.NearMiss, joined.Missed)
+		l.noteEdges("ends that lie within %g m of a line that they do not meet: %d; if they should, join them with a larger tolerance",
+			geometry.NearMiss, joined.Missed)
 	}
 	return r.file(l)
 }

@@ -62,6 +62,7 @@ func shown(t *testing.T, f *File, digits int) []string {
 
 // Expected lengths were computed apart from this program, from chords of the sphere.
 func TestTownInEveryForm(t *testing.T) {
+	t.Parallel()
 	want := shown(t, readFile(t, "town.geojson", Options{}), 3)
 	if len(want) != 18 {
 		t.Fatalf("%d edges: %q", len(want), want)
@@ -98,6 +99,7 @@ func TestTownInEveryForm(t *testing.T) {
 
 // TestOrderOfFeatures checks that tables do not depend on the order of features.
 func TestOrderOfFeatures(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"town.geojson", "districts.geojson", "sensors.geojson"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
@@ -130,6 +132,7 @@ func TestOrderOfFeatures(t *testing.T) {
 }
 
 func TestDistricts(t *testing.T) {
+	t.Parallel()
 	want := readFile(t, "districts.geojson", Options{})
 	var borders []string
 	for _, row := range want.Edges.Rows {
@@ -162,10 +165,12 @@ func TestDistricts(t *testing.T) {
 }
 
 func TestGTFS(t *testing.T) {
+	t.Parallel()
 	f := readFile(t, "gtfs.zip", Options{})
 	// From the Dom to the Markt: 2, 2 and 0 minutes; to the Wald and on to the Uni: half of the time between
 	// the stops that have one. Beyond midnight, hours go on counting.
-	want := "edges by edge: source,target,travel_time,length,trips / bhf,markt,200.0,281.295,3 / dom,markt,80.0,358.581,3 / dom,uni,210.0,281.283,2 / markt,wald,300.0,1075.716,1 / uni,wald,300.0,526.253,1"
+	want := "edges by edge: source,target,travel_time,length,trips / bhf,markt,200.0,281.295,3 / dom,markt,80.0,358.581,3 / " +
+		"dom,uni,210.0,281.283,2 / markt,wald,300.0,1075.716,1 / uni,wald,300.0,526.253,1"
 	got, _, _ := strings.Cut(f.String(), "; nodes")
 	if got != want || f.Distance != "travel_time" {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -199,18 +204,22 @@ func TestGTFS(t *testing.T) {
 }
 
 func TestGTFSErrors(t *testing.T) {
-	const stops, times = "stop_id,stop_lat,stop_lon\na,50,6\nb,50.1,6\n", "trip_id,stop_id,stop_sequence,arrival_time,departure_time\nt,a,1,08:00:00,08:00:00\nt,b,2,08:05:00,08:05:00\n"
+	t.Parallel()
+	const stops, times = "stop_id,stop_lat,stop_lon\na,50,6\nb,50.1,6\n",
+		"trip_id,stop_id,stop_sequence,arrival_time,departure_time\nt,a,1,08:00:00,08:00:00\nt,b,2,08:05:00,08:05:00\n"
 	for _, c := range []struct{ stops, times, want string }{
 		{"stop_id,stop_lat\na,50\n", times, "stops.txt, line 1: there is no column stop_lon; fetch the timetable again"},
 		{stops + "a,1,2\n", times, `stops.txt, line 4: the stop "a" is listed twice; correct or remove the row`},
 		{stops + "c,91,2\n", times, `stops.txt, line 4: the stop "c" has the latitude "91" and the longitude "2"; correct or remove the row`},
 		{stops + "c,NaN,2\n", times, `stops.txt, line 4: the stop "c" has the latitude "NaN" and the longitude "2"; correct or remove the row`},
 		{stops, times + "t,x,3,08:00:00,08:00:00\n", `stop_times.txt, line 4: the stop "x" is not in stops.txt; correct or remove the row`},
-		{stops, times + "t,a,x,08:00:00,08:00:00\n", `stop_times.txt, line 4: the stop_sequence "x" is not a whole number; correct or remove the row`},
+		{stops, times + "t,a,x,08:00:00,08:00:00\n", `stop_times.txt, line 4: the stop_sequence "x" is not a whole number; correct or remove ` +
+			`the row`},
 		{stops, times + "t,a,3,8 am,08:00:00\n", `stop_times.txt, line 4: "8 am" is not a time such as 07:35:00; correct or remove the row`},
 		{stops, "trip_id,stop_id,stop_sequence\nt,a,1\n", "no trip has two stops; check stop_times.txt"},
 		{stops, "trip_id,stop_id,stop_sequence\nt,a,1\nt,b,2\n", "stop_times.txt gives no times of arrival and departure; give them"},
-		{strings.Replace(stops, "stop_lon\na,50,6", "stop_lon,parent_station\na,50,6,x", 1), times, `stops.txt: the stop "a" belongs to the station "x", which is not listed; add the station, or clear parent_station`},
+		{strings.Replace(stops, "stop_lon\na,50,6", "stop_lon,parent_station\na,50,6,x", 1), times,
+			`stops.txt: the stop "a" belongs to the station "x", which is not listed; add the station, or clear parent_station`},
 		{stops, "", "stop_times.txt, line 1: there is no header; fetch the timetable again"},
 	} {
 		_, err := readGTFS(context.Background(), fstest.MapFS{"stops.txt": {Data: []byte(c.stops)}, "stop_times.txt": {Data: []byte(c.times)}})
@@ -221,6 +230,7 @@ func TestGTFSErrors(t *testing.T) {
 }
 
 func TestGeoJSON(t *testing.T) {
+	t.Parallel()
 	collection := func(features ...string) string {
 		return `{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + `]}`
 	}
@@ -233,14 +243,19 @@ func TestGeoJSON(t *testing.T) {
 	}
 	named := "points are named by the property "
 	for _, c := range []readCase{
-		{name: "points", text: collection(at(`{"id":"a","v":1.50,"on":true,"tags":["x","y"]}`, point("6", "50")), at(`{"id":"b","v":null}`, point("7", "51"))),
+		{name: "points", text: collection(at(`{"id":"a","v":1.50,"on":true,"tags":["x","y"]}`, point("6", "50")),
+			at(`{"id":"b","v":null}`, point("7", "51"))),
 			want: "nodes by feature: id,lat,lon,v,on,tags / a,50,6,1.50,true,x|y / b,51,7,,,; " + named + "id"},
-		{name: "own ids", text: collection(`{"type":"Feature","id":7,"properties":null,"geometry":`+point("6", "50")+`}`, `{"type":"Feature","id":"x","properties":{},"geometry":`+point("7", "50")+`}`),
+		{name: "own ids", text: collection(`{"type":"Feature","id":7,"properties":null,"geometry":`+point("6", "50")+`}`,
+			`{"type":"Feature","id":"x","properties":{},"geometry":`+point("7", "50")+`}`),
 			want: "nodes by feature: id,lat,lon / 7,50,6 / x,50,7"},
-		{name: "running numbers are no ids", text: collection(`{"type":"Feature","id":0,"properties":{"code":"A"},"geometry":`+point("6", "50")+`}`, `{"type":"Feature","id":1,"properties":{"code":"B"},"geometry":`+point("7", "50")+`}`),
+		{name: "running numbers are no ids", text: collection(`{"type":"Feature","id":0,"properties":{"code":"A"},"geometry":`+point("6", "50")+
+			`}`, `{"type":"Feature","id":1,"properties":{"code":"B"},"geometry":`+point("7", "50")+`}`),
 			want: "nodes by feature: code,lat,lon / A,50,6 / B,50,7; " + named + "code"},
-		{name: "no ids", text: collection(at(`{"v":1}`, point("6.12345678", "50.10")), at(`{"v":2}`, point("6.12345678", "50.10")), at(`{"v":3}`, point("6.12345679", "50.10"))),
-			want: "nodes by feature: id,lat,lon,v / 50.1_6.12345678,50.1,6.12345678,1 / 50.1_6.12345678,50.1,6.12345678,2 / 50.1_6.12345679,50.1,6.12345679,3; " +
+		{name: "no ids", text: collection(at(`{"v":1}`, point("6.12345678", "50.10")), at(`{"v":2}`, point("6.12345678", "50.10")),
+			at(`{"v":3}`, point("6.12345679", "50.10"))),
+			want: "nodes by feature: id,lat,lon,v / 50.1_6.12345678,50.1,6.12345678,1 / 50.1_6.12345678,50.1,6.12345678,2 / " +
+				"50.1_6.12345679,50.1,6.12345679,3; " +
 				"points have no property that names each of them; they are named by their coordinates: latitude_longitude"},
 		{name: "several ids", text: collection(at(`{"zip_code":1,"geo_id":2}`, point("6", "50"))),
 			want: "the ids of the points may be the properties geo_id, zip_code; say which, or say which"},
@@ -252,36 +267,53 @@ func TestGeoJSON(t *testing.T) {
 			want: "feature 2: it has no a, which is to be its id; give it one, or name another property"},
 		{name: "a geometry alone", text: `{"type":"LineString","coordinates":[[0,0],[0,1]]}`,
 			want: "edges by edge: source,target,length / 0_0,1_0,111195.080; nodes by node: id,lat,lon / 0_0,0,0 / 1_0,1,0; " +
-				"lines meet at common vertices and where a line ends on another, within 0.1 m; lines that merely cross do not meet; nodes are junctions and ends of lines: 2; the length of an edge is along its line, in metres"},
+				"lines meet at common vertices and where a line ends on another, within 0.1 m; lines that merely cross do not meet; nodes are " +
+				"junctions and ends of lines: 2; the length of an edge is along its line, in metres"},
 		{name: "properties named as columns", text: collection(at(`{"id":"a","lat":9,"geometry":"x"}`, point("6", "50"))),
 			want: "nodes by feature: id,lat,lon,lat (property),geometry (property) / a,50,6,9,x; " + named + "id"},
 		{name: "metres", text: collection(at(`{"id":"a"}`, point("400000", "5600000"))),
-			want: "nodes by feature: id,x,y / a,400000,5600000; coordinates such as (400000, 5.6e+06) are not degrees: they are taken as x and y in metres; " + named + "id"},
-		{name: "an old reference system", text: `{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::25832"}},"features":[` + at(`{"id":"a"}`, point("400000", "5600000")) + `]}`,
-			want: "nodes by feature: id,x,y / a,400000,5600000; coordinates are x and y of urn:ogc:def:crs:EPSG::25832, in units of 1 m; they are not changed into degrees; " + named + "id"},
+			want: "nodes by feature: id,x,y / a,400000,5600000; coordinates such as (400000, 5.6e+06) are not degrees: they are taken as x and y " +
+				"in metres; " + named + "id"},
+		{name: "an old reference system", text: `{"type":"FeatureCollection","crs":{"type":"name",` +
+			`"properties":{"name":"urn:ogc:def:crs:EPSG::25832"}},"features":[` + at(`{"id":"a"}`, point("400000", "5600000")) + `]}`,
+			want: "nodes by feature: id,x,y / a,400000,5600000; coordinates are x and y of urn:ogc:def:crs:EPSG::25832, in units of 1 m; they " +
+				"are not changed into degrees; " + named + "id"},
 		{name: "mixed coordinates", text: collection(at(`{}`, point("6", "50")), at(`{}`, point("6", "51")), at(`{}`, point("500", "51"))),
 			want: "feature 3: (500, 51) is not a longitude and a latitude, as other coordinates are; correct or remove the feature"},
-		{name: "without geometry", text: collection(at(`{"id":"a"}`, "null"), at(`{"id":"b"}`, point("6", "50")), at(`{"id":"c"}`, `{"type":"Polygon","coordinates":[]}`)),
+		{name: "without geometry", text: collection(at(`{"id":"a"}`, "null"), at(`{"id":"b"}`, point("6", "50")),
+			at(`{"id":"c"}`, `{"type":"Polygon","coordinates":[]}`)),
 			want: "nodes by feature: id,lat,lon / b,50,6; features without geometry: 2; left out; " + named + "id"},
 		{name: "nothing with geometry", text: collection(at(`{}`, "null")), want: "no feature has a geometry; name another file"},
 		{name: "no features", text: collection(), want: "no feature has a geometry; name another file"},
 		{name: "lines and areas", text: collection(at(`{}`, square(0)), at(`{}`, `{"type":"LineString","coordinates":[[0,0],[0,1]]}`)),
-			want: `it holds lines (1 features) and areas (1); keep the lines alone for a network, or the areas alone for their borders; with ogr2ogr: -where "OGR_GEOMETRY='LINESTRING'"`},
+			want: `it holds lines (1 features) and areas (1); keep the lines alone for a network, or the areas alone for their borders; with ` +
+				`ogr2ogr: -where "OGR_GEOMETRY='LINESTRING'"`},
 		{name: "areas with points", text: collection(at(`{"id":"p"}`, point("0", "0")), at(`{"id":"a"}`, square(0)), at(`{"id":"b"}`, square(1))),
-			want: `edges by border: source,target,border / a,b,111195.080; nodes by feature: id,lat,lon,geometry / a,0.5,0.5,` + square(0) + ` / b,0.5,1.5,` + square(1) +
-				"; features that are not areas: 1; left out; areas are named by the property id; edges join areas with a common border; the column border is its length in metres"},
-		{name: "an area in parts and in rows", opts: Options{ID: "id"}, text: collection(at(`{"id":"a","y":1}`, square(0)), at(`{"id":"a","y":2}`, square(0)), at(`{"id":"a","y":1}`, square(5))),
-			want: `edges by border: source,target,border; nodes by feature: id,lat,lon,y,geometry / a,0.5,3,1,G / a,0.5,3,2,G / a,0.5,3,1,G; features that repeat an area: 1; features that are another part of an area with the same id: 1; ` +
-				"edges join areas with a common border; the column border is its length in metres; areas without a common border with another: 1; islands, or outlines that differ by more than 0.1 m"},
+			want: `edges by border: source,target,border / a,b,111195.080; nodes by feature: id,lat,lon,geometry / a,0.5,0.5,` + square(0) +
+				` / b,0.5,1.5,` + square(1) +
+				"; features that are not areas: 1; left out; areas are named by the property id; edges join areas with a common border; the column " +
+				"border is its length in metres"},
+		{name: "an area in parts and in rows", opts: Options{ID: "id"},
+			text: collection(at(`{"id":"a","y":1}`, square(0)), at(`{"id":"a","y":2}`, square(0)), at(`{"id":"a","y":1}`, square(5))),
+			want: `edges by border: source,target,border; nodes by feature: id,lat,lon,y,geometry / a,0.5,3,1,G / a,0.5,3,2,G / a,0.5,3,1,G; ` +
+				`features that repeat an area: 1; features that are another part of an area with the same id: 1; ` +
+				"edges join areas with a common border; the column border is its length in metres; areas without a common border with another: 1; " +
+				"islands, or outlines that differ by more than 0.1 m"},
 		{name: "a ring that is open", text: collection(at(`{}`, `{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[1,0]]]}`)),
 			want: "feature 1: a ring is not closed: it begins at (0, 0) and ends at (1, 0); correct or remove the feature"},
 		{name: "a coordinate that is null", text: collection(at(`{}`, point("null", "1"))),
 			want: `feature 1: "null,1]" in the list of coordinates, where a number is expected; correct or remove the feature`},
 		{name: "TopoJSON", text: `{"type":"Topology","objects":{}}`,
-			want: "is TopoJSON, which is not read; write it as GeoJSON; with ogr2ogr: ogr2ogr out.geojson FILE, with mapshaper: mapshaper FILE -o format=geojson"},
-		{name: "cut short", text: `{"type":"FeatureCollection","features":[{"type":"Feature",`, want: "the document ends in the middle; the file was cut short: fetch or write it again"},
-		{name: "no JSON", text: "{\"type\":\"FeatureCollection\",\n\"features\":[{]}", want: "line 2: is not well-formed JSON: invalid character ']' looking for beginning of object key string; correct the line, or write the file again"},
-		{name: "no object", text: collection(`5`), want: "feature 1: it is not an object with type, properties and geometry; correct or remove it"},
+			want: "is TopoJSON, which is not read; write it as GeoJSON; with ogr2ogr: ogr2ogr out.geojson FILE, with mapshaper: mapshaper FILE " +
+				"-o format=geojson"},
+		{name: "cut short", text: `{"type":"FeatureCollection","features":[{"type":"Feature",`,
+			want: "the document ends in the middle; the file was cut short: fetch or write it again"},
+		{name: "no JSON", text: "{\"type\":\"FeatureCollection\",\n\"features\":[{]}",
+			want: "line 2: is not well-formed JSON: invalid character ']' looking for beginning of object key string; correct the line, or write " +
+				"the file again"},
+		{
+			name: "no object", text: collection(`5`),
+			want: "feature 1: it is not an object with type, properties and geometry; correct or remove it"},
 	} {
 		if c.name == "an area in parts and in rows" {
 			both := `{"type":"MultiPolygon","coordinates":[[[[0,0],[0,1],[1,1],[1,0],[0,0]]],[[[5,0],[5,1],[6,1],[6,0],[5,0]]]]}`
@@ -292,6 +324,7 @@ func TestGeoJSON(t *testing.T) {
 }
 
 func TestSnap(t *testing.T) {
+	t.Parallel()
 	const text = "WKT,name\n\"LINESTRING (0 0,0.001 0)\",a\n\"LINESTRING (0.00101 0,0.002 0)\",b\n" // a gap of 1.1 m
 	for _, c := range []struct {
 		snap  float64
@@ -305,6 +338,7 @@ func TestSnap(t *testing.T) {
 }
 
 func TestAbsurdSnap(t *testing.T) {
+	t.Parallel()
 	_, err := readWKT(context.Background(), Input{Data: []byte("WKT,name\nPOINT (1 2),a\n")}, Options{Snap: 1e6})
 	if err == nil || err.Error() != "a tolerance of 1e+06 m is more than 10 km; give fewer metres" {
 		t.Errorf("%v", err)
@@ -312,10 +346,14 @@ func TestAbsurdSnap(t *testing.T) {
 }
 
 func TestWKTErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []readCase{
-		{name: "points with semicolons", text: "id;geom;v\na;POINT (6 50);1,5\nb;;2\n", want: "nodes by feature: id,lat,lon,v / a,50,6,1,5; features without geometry: 1; left out; points are named by the property id"},
-		{name: "not closed", text: "id,geom\na,POINT (6 50)\nb,\"POLYGON ((0 0,0 1,1 1,0 2))\"\n", want: "line 3: column geom: a ring is not closed: it begins at (0, 0) and ends at (0, 2); correct or remove the line"},
-		{name: "too few fields", text: "id,geom,x\na,POINT (6 50),1\nb,POINT (6 50)\n", want: "line 3: is not a row of delimited text (wrong number of fields); correct the line"},
+		{name: "points with semicolons", text: "id;geom;v\na;POINT (6 50);1,5\nb;;2\n",
+			want: "nodes by feature: id,lat,lon,v / a,50,6,1,5; features without geometry: 1; left out; points are named by the property id"},
+		{name: "not closed", text: "id,geom\na,POINT (6 50)\nb,\"POLYGON ((0 0,0 1,1 1,0 2))\"\n",
+			want: "line 3: column geom: a ring is not closed: it begins at (0, 0) and ends at (0, 2); correct or remove the line"},
+		{name: "too few fields", text: "id,geom,x\na,POINT (6 50),1\nb,POINT (6 50)\n",
+			want: "line 3: is not a row of delimited text (wrong number of fields); correct the line"},
 	} {
 		c.run(t, wktFormat, "f.csv")
 	}
@@ -327,6 +365,7 @@ func TestWKTErrors(t *testing.T) {
 }
 
 func TestShapefileErrors(t *testing.T) {
+	t.Parallel()
 	parts := map[string][]byte{}
 	for _, ending := range []string{".shp", ".dbf", ".prj", ".cpg"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "town"+ending))
@@ -355,7 +394,8 @@ func TestShapefileErrors(t *testing.T) {
 		{"rows of another file", func(f fstest.MapFS) { f["town.dbf"].Data[4]-- }, "more shapes than the 12 rows"},
 		{"more rows than shapes", func(f fstest.MapFS) { f["town.shp"].Data = parts[".shp"][:100] }, "has 0 shapes, but the file .dbf 13 rows"},
 		{"a deleted row", func(f fstest.MapFS) { f["town.dbf"].Data[len(parts[".dbf"])-347] = '*' }, ""},
-		{"absurd number of points", func(f fstest.MapFS) { copy(f["town.shp"].Data[100+8+4+36:], []byte{255, 255, 255, 127}) }, "too short for 2147483647 points"},
+		{"absurd number of points", func(f fstest.MapFS) { copy(f["town.shp"].Data[100+8+4+36:], []byte{255, 255, 255, 127}) },
+			"too short for 2147483647 points"},
 		{"unknown shape", func(f fstest.MapFS) { f["town.shp"].Data[108] = 99 }, "feature 1: its shape type 99 is not known"},
 		{"surface", func(f fstest.MapFS) { f["town.shp"].Data[108] = 31 }, "MultiPatch"},
 		{"encoding", func(f fstest.MapFS) { f["town.cpg"].Data = []byte("Big5") }, `encoding "Big5", which is not read`},
@@ -388,20 +428,31 @@ func TestShapefileErrors(t *testing.T) {
 	if _, err := readShapefile(context.Background(), Input{Data: parts[".shp"]}, Options{}); err == nil {
 		t.Error("a stream cannot have files beside it")
 	}
-	if _, err := readShapefile(context.Background(), Input{Path: "town.SHX"}, Options{}); err == nil || err.Error() != "is the index of a shapefile; name the .shp file beside it" {
+	if _, err := readShapefile(context.Background(), Input{Path: "town.SHX"}, Options{}); err == nil ||
+		err.Error() != "is the index of a shapefile; name the .shp file beside it" {
 		t.Errorf("an index: %v", err)
 	}
 }
 
 func TestOSMErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []readCase{
-		{name: "no roads", text: `<osm><node id="1" lat="1" lon="1"/></osm>`, want: "it holds no roads for motor traffic (highway = motorway, trunk, primary, secondary, tertiary, unclassified, residential, living_street, road); check which part of the map it is"},
-		{name: "a bad id", text: "<osm>\n<node id=\"x\" lat=\"1\" lon=\"1\"/></osm>", want: `line 2: a node has the id "x", which is not a whole number; fetch the file again`},
-		{name: "a bad place", text: `<osm><node id="1" lat="NaN" lon="1"/></osm>`, want: `line 1: node 1 has the latitude "NaN" and the longitude "1"; fetch the file again`},
-		{name: "cut short", text: `<osm><way id="1"><nd ref="1"/>`, want: "line 1: the document ends in the middle; the file was cut short: fetch it again"},
-		{name: "roads that leave the map", text: `<osm><node id="1" lat="0" lon="0"/><node id="2" lat="0" lon="0.001"/><node id="9" lat="5" lon="5" visible="false"/><way id="1"><nd ref="1"/><nd ref="2"/><nd ref="9"/><tag k="highway" v="trunk_link"/><tag k="maxspeed" v="30 mph"/></way></osm>`,
-			want: "edges by edge: source,target,length,name,ref,highway,maxspeed,lanes,oneway / 1,2,111.195,,,trunk_link,30 mph,,; nodes by node: id,lat,lon,name,highway,maxspeed,lanes / 1,0,0,,trunk,48.28, / 2,0,0.001,,trunk,48.28,; " +
-				"nodes of roads that are not in the file: 1; roads end there; roads for motor traffic: 1 ways; paths, tracks, service roads and private roads are left out; nodes are junctions and ends of lines: 2; the length of an edge is along its line, in metres"},
+		{name: "no roads", text: `<osm><node id="1" lat="1" lon="1"/></osm>`,
+			want: "it holds no roads for motor traffic (highway = motorway, trunk, primary, secondary, tertiary, unclassified, residential, " +
+				"living_street, road); check which part of the map it is"},
+		{name: "a bad id", text: "<osm>\n<node id=\"x\" lat=\"1\" lon=\"1\"/></osm>",
+			want: `line 2: a node has the id "x", which is not a whole number; fetch the file again`},
+		{name: "a bad place", text: `<osm><node id="1" lat="NaN" lon="1"/></osm>`,
+			want: `line 1: node 1 has the latitude "NaN" and the longitude "1"; fetch the file again`},
+		{name: "cut short", text: `<osm><way id="1"><nd ref="1"/>`,
+			want: "line 1: the document ends in the middle; the file was cut short: fetch it again"},
+		{name: "roads that leave the map", text: `<osm><node id="1" lat="0" lon="0"/><node id="2" lat="0" lon="0.001"/><node id="9" lat="5" ` +
+			`lon="5" visible="false"/><way id="1"><nd ref="1"/><nd ref="2"/><nd ref="9"/><tag k="highway" v="trunk_link"/><tag k="maxspeed" ` +
+			`v="30 mph"/></way></osm>`,
+			want: "edges by edge: source,target,length,name,ref,highway,maxspeed,lanes,oneway / 1,2,111.195,,,trunk_link,30 mph,,; nodes by " +
+				"node: id,lat,lon,name,highway,maxspeed,lanes / 1,0,0,,trunk,48.28, / 2,0,0.001,,trunk,48.28,; " +
+				"nodes of roads that are not in the file: 1; roads end there; roads for motor traffic: 1 ways; paths, tracks, service roads and " +
+				"private roads are left out; nodes are junctions and ends of lines: 2; the length of an edge is along its line, in metres"},
 	} {
 		c.run(t, osmXMLFormat, "f.osm")
 	}
@@ -453,7 +504,8 @@ func checkRead(t *testing.T, file *File, err error) {
 		return
 	}
 	for _, row := range file.Edges.Rows {
-		if length, err := strconv.ParseFloat(row[2], 64); len(row) != len(file.Edges.Names) || !ids[row[0]] || !ids[row[1]] || row[0] == row[1] || err != nil || !(length >= 0) {
+		if length, err := strconv.ParseFloat(row[2], 64); len(row) != len(file.Edges.Names) || !ids[row[0]] || !ids[row[1]] || row[0] == row[1] ||
+			err != nil || !(length >= 0) {
 			t.Fatalf("edge %q", row)
 		}
 	}
@@ -492,7 +544,8 @@ func FuzzShapefile(f *testing.F) {
 }
 
 func FuzzGTFS(f *testing.F) {
-	f.Add("stop_id,stop_lat,stop_lon,parent_station\na,50,6,\nb,50.1,6,a\n", "trip_id,stop_id,stop_sequence,arrival_time,departure_time\nt,a,1,08:00:00,08:00:00\nt,b,2,08:05:00,08:05:00\n")
+	f.Add("stop_id,stop_lat,stop_lon,parent_station\na,50,6,\nb,50.1,6,a\n",
+		"trip_id,stop_id,stop_sequence,arrival_time,departure_time\nt,a,1,08:00:00,08:00:00\nt,b,2,08:05:00,08:05:00\n")
 	f.Fuzz(func(t *testing.T, stops, times string) {
 		var files fs.FS = fstest.MapFS{"stops.txt": {Data: []byte(stops)}, "stop_times.txt": {Data: []byte(times)}}
 		file, err := readGTFS(context.Background(), files)

@@ -79,7 +79,8 @@ func wholeNumber(text string) (int64, bool) {
 func checkSize(line, nodes, entries int64) error {
 	const some, most = 1 << 20, 1<<31 - 1
 	if nodes > most || nodes > some && nodes > 100*entries {
-		return failAt(line, Content, fmt.Sprintf("%d nodes, but only %d edges: nearly all nodes would have no edge", nodes, entries), "correct the number of nodes")
+		return failAt(line, Content, fmt.Sprintf("%d nodes, but only %d edges: nearly all nodes would have no edge", nodes, entries),
+			"correct the number of nodes")
 	}
 	return nil
 }

@@ -145,7 +145,8 @@ func readMETIS(ctx context.Context, in Input, _ Options) (*File, error) {
 	}
 	h, ok := parseMETISHeader(s.line)
 	if !ok {
-		return nil, s.fail(Damaged, fmt.Sprintf("%s is not a first line of METIS", quote(s.line)), "write: nodes edges [fmt [weights]], as in 3 2 001")
+		return nil, s.fail(Damaged, fmt.Sprintf("%s is not a first line of METIS", quote(s.line)),
+			"write: nodes edges [fmt [weights]], as in 3 2 001")
 	}
 	h.line = s.at
 	if err := checkSize(s.at, h.nodes, max(h.edges, int64(len(in.Data)))); err != nil {
@@ -170,7 +171,8 @@ func readMETIS(ctx context.Context, in Input, _ Options) (*File, error) {
 		node++
 		row, ok := h.neighbours(s.line)
 		if !ok {
-			return nil, s.fail(Damaged, fmt.Sprintf("%s are not the neighbours of node %d: numbers from 1 to %d%s", quote(s.line), node, h.nodes, h.words()), correctLine)
+			return nil, s.fail(Damaged, fmt.Sprintf("%s are not the neighbours of node %d: numbers from 1 to %d%s", quote(s.line), node, h.nodes,
+				h.words()), correctLine)
 		}
 		id, words := strconv.FormatInt(node, 10), strings.Fields(s.line)
 		skip := len(nodes.Names) - 1
@@ -189,7 +191,8 @@ func readMETIS(ctx context.Context, in Input, _ Options) (*File, error) {
 		return nil, s.err
 	}
 	if node < h.nodes {
-		return nil, failAt(h.line, Damaged, fmt.Sprintf("the first line promises %d nodes, but there are %d", h.nodes, node), "was the file cut short? fetch it again, or correct the line")
+		return nil, failAt(h.line, Damaged, fmt.Sprintf("the first line promises %d nodes, but there are %d", h.nodes, node),
+			"was the file cut short? fetch it again, or correct the line")
 	}
 	if err := h.check(check); err != nil {
 		return nil, err

@@ -16,7 +16,8 @@ func nameNodes(nodes, edges *attributes, opts Options, notes []string, candidate
 	if opts.ID != "" {
 		column = slices.Index(nodes.Names, opts.ID)
 		if column < 0 {
-			return nil, fail(Unknown, fmt.Sprintf("nodes have no attribute %q that could be their id", opts.ID), "the attributes are "+strings.Join(nodes.Names, ", "))
+			return nil, fail(Unknown, fmt.Sprintf("nodes have no attribute %q that could be their id", opts.ID), "the attributes are "+
+				strings.Join(nodes.Names, ", "))
 		}
 		if what := nodes.unfit(column); what != "" {
 			return nil, fail(Unknown, fmt.Sprintf("%s cannot be the id of nodes: %s", opts.ID, what), "name another attribute")

@@ -74,10 +74,12 @@ func readEdgelist(ctx context.Context, in Input, _ Options) (*File, error) {
 		}
 		row := ends(before)
 		if len(row) != 2 {
-			return nil, s.fail(Damaged, fmt.Sprintf("%s are not two nodes", quote(before)), "write ids without blanks: nx.write_edgelist(G, path, delimiter=',')")
+			return nil, s.fail(Damaged, fmt.Sprintf("%s are not two nodes", quote(before)),
+				"write ids without blanks: nx.write_edgelist(G, path, delimiter=',')")
 		}
 		if !pythonDict(dict, func(key, value string) { row = edges.set(row, key, value) }) {
-			return nil, s.fail(Damaged, quote(dict)+" is not a dictionary of numbers and texts", "write plain columns: nx.to_pandas_edgelist(G).to_csv(path, index=False)")
+			return nil, s.fail(Damaged, quote(dict)+" is not a dictionary of numbers and texts",
+				"write plain columns: nx.to_pandas_edgelist(G).to_csv(path, index=False)")
 		}
 		edges.Rows = append(edges.Rows, row)
 	}
@@ -138,7 +140,8 @@ func readMultiline(ctx context.Context, in Input, _ Options) (*File, error) {
 			}
 			row := []string{id, other[0]}
 			if !pythonDict(dict, func(key, value string) { row = edges.set(row, key, value) }) {
-				return nil, s.fail(Damaged, quote(dict)+" is not a dictionary of numbers and texts", "write plain columns: nx.to_pandas_edgelist(G).to_csv(path, index=False)")
+				return nil, s.fail(Damaged, quote(dict)+" is not a dictionary of numbers and texts",
+					"write plain columns: nx.to_pandas_edgelist(G).to_csv(path, index=False)")
 			}
 			edges.Rows = append(edges.Rows, row)
 		}
@@ -167,7 +170,8 @@ func readAdjlist(ctx context.Context, in Input, _ Options) (*File, error) {
 			return &File{Edges: edges, Nodes: withLone(edges, nodes)}, s.err
 		}
 		if strings.HasSuffix(s.line, "}") {
-			return nil, s.fail(Unsupported, "an adjacency list with attributes, which has no fixed form", "write it with nx.write_edgelist or nx.write_graphml")
+			return nil, s.fail(Unsupported, "an adjacency list with attributes, which has no fixed form",
+				"write it with nx.write_edgelist or nx.write_graphml")
 		}
 		words := split(s.line)
 		nodes = append(nodes, words[0])

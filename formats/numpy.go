@@ -51,7 +51,8 @@ type array struct {
 	data  []byte
 }
 
-var npyHeader = regexp.MustCompile(`^\{\s*'descr'\s*:\s*'([<>|=])([a-zA-Z])(\d+)'\s*,\s*'fortran_order'\s*:\s*(True|False)\s*,\s*'shape'\s*:\s*\(([\d,\s]*)\)\s*,?\s*\}\s*$`)
+var npyHeader = regexp.MustCompile(`^\{\s*'descr'\s*:\s*'([<>|=])([a-zA-Z])(\d+)'\s*,\s*'fortran_order'\s*:\s*(True|False)\s*,` +
+	`\s*'shape'\s*:\s*\(([\d,\s]*)\)\s*,?\s*\}\s*$`)
 
 // parseNPY reads a file of one array.
 func parseNPY(name string, data []byte) (*array, error) {
@@ -68,7 +69,8 @@ func parseNPY(name string, data []byte) (*array, error) {
 	}
 	m := npyHeader.FindStringSubmatch(string(data[start : start+size]))
 	if m == nil {
-		return nil, fail(Unsupported, fmt.Sprintf("%s is an array whose elements are not plain numbers", name), "save an array of one type of numbers")
+		return nil, fail(Unsupported, fmt.Sprintf("%s is an array whose elements are not plain numbers", name),
+			"save an array of one type of numbers")
 	}
 	a := &array{name: name, kind: m[2][0], order: binary.LittleEndian, byCol: m[4] == "True", data: data[start+size:]}
 	if m[1] == ">" {
@@ -91,9 +93,11 @@ func parseNPY(name string, data []byte) (*array, error) {
 		count *= n
 	}
 	if len(a.data) != count*a.size {
-		return nil, fail(Damaged, fmt.Sprintf("%s should hold %d elements, but has %d bytes", name, count, len(a.data)), "was the file cut short? fetch or write it again")
+		return nil, fail(Damaged, fmt.Sprintf("%s should hold %d elements, but has %d bytes", name, count, len(a.data)),
+			"was the file cut short? fetch or write it again")
 	}
-	if !slices.Contains([]string{"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"}, m[2]+m[3]) && a.kind != 'S' && a.kind != 'U' {
+	if !slices.Contains([]string{"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"}, m[2]+m[3]) && a.kind != 'S' &&
+		a.kind != 'U' {
 		return nil, fail(Unsupported, fmt.Sprintf("%s has elements of type %s%s", name, m[2], m[3]), "save it with astype(float)")
 	}
 	return a, nil
@@ -183,7 +187,8 @@ func readNPY(ctx context.Context, in Input, _ Options) (*File, error) {
 	case len(a.shape) == 2 && a.shape[0] == 2 && a.whole(): // as in PyTorch Geometric
 		return a.edges(func(k, j int) string { return a.text(a.at(j, k)) }, a.shape[1], 2), nil
 	}
-	return nil, fail(Unsupported, fmt.Sprintf("is an array of shape %v: neither a square matrix, nor edges in 2 or 3 columns, nor a vector", a.shape),
+	return nil, fail(Unsupported, fmt.Sprintf("is an array of shape %v: neither a square matrix, nor edges in 2 or 3 columns, nor a vector",
+		a.shape),
 		"save the adjacency matrix, or an array of source and target", "write a table with named columns as CSV")
 }
 
@@ -278,7 +283,8 @@ func readNPZ(ctx context.Context, in Input, _ Options) (*File, error) {
 	size := uint64(0)
 	for _, entry := range z.File {
 		if size += entry.UncompressedSize64; size > much && size > ratio*uint64(len(in.Data)) || entry.UncompressedSize64 > math.MaxInt64/2 {
-			return nil, fail(Content, fmt.Sprintf("it unpacks to more than %d times its size", ratio), "save it with compressed=False if that is right")
+			return nil, fail(Content, fmt.Sprintf("it unpacks to more than %d times its size", ratio),
+				"save it with compressed=False if that is right")
 		}
 	}
 	arrays := map[string]*array{}
@@ -296,7 +302,8 @@ func readNPZ(ctx context.Context, in Input, _ Options) (*File, error) {
 	}
 	form := arrays["format"]
 	if form == nil || form.len() != 1 || arrays["shape"] == nil || arrays["data"] == nil {
-		return nil, fail(Unsupported, "holds the arrays "+strings.Join(names, ", ")+", and is not a sparse matrix", "save the adjacency matrix with scipy.sparse.save_npz, or one array with numpy.save")
+		return nil, fail(Unsupported, "holds the arrays "+strings.Join(names, ", ")+", and is not a sparse matrix",
+			"save the adjacency matrix with scipy.sparse.save_npz, or one array with numpy.save")
 	}
 	return readSparse(ctx, form.text(0), arrays)
 }
@@ -380,7 +387,8 @@ func readSparse(ctx context.Context, form string, arrays map[string]*array) (*Fi
 			}
 		}
 	default:
-		return nil, fail(Unsupported, fmt.Sprintf("the matrix is in the form %s", quote(form)), "save it as scipy.sparse.save_npz(path, m.tocsr())")
+		return nil, fail(Unsupported, fmt.Sprintf("the matrix is in the form %s", quote(form)),
+			"save it as scipy.sparse.save_npz(path, m.tocsr())")
 	}
 	return m.file(), nil
 }

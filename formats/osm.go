@@ -62,7 +62,8 @@ func (r *osmRoads) wanted() []int64 {
 // file makes a network of the roads. Nodes of the network have the ids of OpenStreetMap.
 func (r *osmRoads) file() (*File, error) {
 	if len(r.ways) == 0 {
-		return nil, fail(Content, "it holds no roads for motor traffic (highway = "+strings.Join(roadClasses, ", ")+")", "check which part of the map it is")
+		return nil, fail(Content, "it holds no roads for motor traffic (highway = "+strings.Join(roadClasses, ", ")+")",
+			"check which part of the map it is")
 	}
 	slices.SortStableFunc(r.ways, func(a, b osmWay) int { return cmp.Compare(a.id, b.id) })
 	slices.SortStableFunc(r.nodes, func(a, b osmNode) int { return cmp.Compare(a.id, b.id) })

@@ -15,8 +15,8 @@ import (
 )
 
 // osmPBFFormat is OpenStreetMap data in the form of its extracts: blocks of compressed
-// protocol buffers. The few fields of roads are read with protowire: a library for all of
-// OpenStreetMap brings a hundred modules.
+// protocol buffers. The few fields of roads are read with protowire, which takes less than a
+// library for all of OpenStreetMap, and places in the file for errors.
 var osmPBFFormat = &Format{
 	Name: "OpenStreetMap PBF",
 	Detect: func(_ string, head []byte) bool {
@@ -168,7 +168,8 @@ func unpackBlob(blob []byte) (content []byte, err error) {
 func checkPBFHeader(content []byte) error {
 	return eachField(content, func(f pbfField) error {
 		if known := []string{"OsmSchema-V0.6", "DenseNodes"}; f.number == 4 && !slices.Contains(known, string(f.bytes)) {
-			return fail(Unsupported, fmt.Sprintf("needs the feature %s, which is not read", quote(string(f.bytes))), "write the current state of the map; with osmium: osmium time-filter, or osmium cat")
+			return fail(Unsupported, fmt.Sprintf("needs the feature %s, which is not read", quote(string(f.bytes))),
+				"write the current state of the map; with osmium: osmium time-filter, or osmium cat")
 		}
 		return nil
 	})

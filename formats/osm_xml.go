@@ -17,7 +17,8 @@ import (
 var osmXMLFormat = &Format{
 	Name: "OpenStreetMap XML",
 	Detect: func(_ string, head []byte) bool {
-		return bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) && (bytes.Contains(head, []byte("<osm ")) || bytes.Contains(head, []byte("<osm>")))
+		return bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) &&
+			(bytes.Contains(head, []byte("<osm ")) || bytes.Contains(head, []byte("<osm>")))
 	},
 	Read: readOSMXML,
 }

@@ -40,7 +40,8 @@ type pajekReader struct {
 }
 
 func readPajek(ctx context.Context, in Input, opts Options) (*File, error) {
-	r := &pajekReader{scanner: newScanner(ctx, in.Data), nodes: newAttributes("node", "id", "label").reserve(), edges: &Table{Names: []string{"source", "target", "weight"}, Unit: "edge"}}
+	r := &pajekReader{scanner: newScanner(ctx, in.Data), nodes: newAttributes("node", "id", "label").reserve(),
+		edges: &Table{Names: []string{"source", "target", "weight"}, Unit: "edge"}}
 	for r.nextData("%") {
 		var err error
 		if r.line[0] == '*' {
@@ -109,7 +110,8 @@ func (r *pajekReader) begin() error {
 	case "*partition", "*vector", "*permutation", "*cluster":
 		r.note("left out: " + words[0])
 	default:
-		return r.fail(Unsupported, fmt.Sprintf("%s is a section that is not read", quote(words[0])), "save the network with *Vertices and *Edges, or as GraphML or CSV")
+		return r.fail(Unsupported, fmt.Sprintf("%s is a section that is not read", quote(words[0])),
+			"save the network with *Vertices and *Edges, or as GraphML or CSV")
 	}
 	if r.vertices == 0 {
 		return r.fail(Damaged, words[0]+" comes before *Vertices", correctLine)
@@ -242,7 +244,8 @@ func (r *pajekReader) matrix(words []string) error {
 
 func (r *pajekReader) finish(opts Options) (*File, error) {
 	if r.section == "*matrix" && r.row != r.n {
-		return nil, fail(Damaged, fmt.Sprintf("the matrix has %d rows, and there are %d vertices", r.row, r.n), "was the file cut short? fetch it again")
+		return nil, fail(Damaged, fmt.Sprintf("the matrix has %d rows, and there are %d vertices", r.row, r.n),
+			"was the file cut short? fetch it again")
 	}
 	if err := checkSize(r.vertices, r.n, int64(len(r.edges.Rows)+len(r.nodes.Rows))); err != nil {
 		return nil, err

@@ -318,5 +318,6 @@ func decimal(v *big.Int, scale int32) string {
 }
 
 func parquetError(err error) *Error {
-	return &Error{Kind: Damaged, What: fmt.Sprintf("the Parquet file is cut short or damaged (%v)", err), Remedies: []Remedy{{Do: "fetch it again"}, {Do: "write it as CSV"}}, Err: err}
+	return &Error{Kind: Damaged, What: fmt.Sprintf("the Parquet file is cut short or damaged (%v)", err),
+		Remedies: []Remedy{{Do: "fetch it again"}, {Do: "write it as CSV"}}, Err: err}
 }

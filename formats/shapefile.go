@@ -31,7 +31,8 @@ var shapefileFormat = &Format{
 
 func readShapefile(ctx context.Context, in Input, opts Options) (*File, error) {
 	if in.Path == "" {
-		return nil, fail(Unsupported, "is a shapefile without the files beside it, which hold the properties", "name the .shp file itself, or a zip archive of all its files")
+		return nil, fail(Unsupported, "is a shapefile without the files beside it, which hold the properties",
+			"name the .shp file itself, or a zip archive of all its files")
 	}
 	if hasExtension(strings.ToLower(in.Path), ".shx") {
 		return nil, fail(Unsupported, "is the index of a shapefile", "name the .shp file beside it")
@@ -59,7 +60,8 @@ func readShapefileIn(ctx context.Context, files fs.FS, name string, opts Options
 	for _, ending := range []string{".dbf", ".prj", ".cpg"} {
 		data, err := beside(ending)
 		if err != nil {
-			return nil, &Error{Kind: Damaged, What: "the file " + ending + " beside it cannot be read", Remedies: []Remedy{{Do: "check its permissions"}}, Err: err}
+			return nil, &Error{Kind: Damaged, What: "the file " + ending + " beside it cannot be read",
+				Remedies: []Remedy{{Do: "check its permissions"}}, Err: err}
 		}
 		parts[ending] = data
 	}
@@ -121,7 +123,8 @@ func (l *layer) readShapes(ctx context.Context, data []byte, rows [][]string, ha
 		size := 2 * int64(binary.BigEndian.Uint32(data[at+4:]))
 		at += 8
 		if size < 4 || size > int64(len(data)-at) {
-			return failFeature(int64(n+1), Damaged, fmt.Sprintf("its size is given as %d bytes, but %d follow", size, len(data)-at), "the file was cut short or is damaged: fetch it again")
+			return failFeature(int64(n+1), Damaged, fmt.Sprintf("its size is given as %d bytes, but %d follow", size, len(data)-at),
+				"the file was cut short or is damaged: fetch it again")
 		}
 		shape, err := readShape(data[at : at+int(size)])
 		if err != nil {
@@ -131,7 +134,8 @@ func (l *layer) readShapes(ctx context.Context, data []byte, rows [][]string, ha
 		var row []string
 		if hasRows {
 			if n >= len(rows) {
-				return fail(Damaged, fmt.Sprintf("the file .shp has more shapes than the %d rows of the file .dbf", len(rows)), "the two files do not belong together: fetch them again")
+				return fail(Damaged, fmt.Sprintf("the file .shp has more shapes than the %d rows of the file .dbf", len(rows)),
+					"the two files do not belong together: fetch them again")
 			}
 			if row = rows[n]; row == nil {
 				deleted++
@@ -141,7 +145,8 @@ func (l *layer) readShapes(ctx context.Context, data []byte, rows [][]string, ha
 		l.add(feature{shape: shape, row: row})
 	}
 	if n := len(l.features) + l.empty + deleted; hasRows && n != len(rows) {
-		return fail(Damaged, fmt.Sprintf("the file .shp has %d shapes, but the file .dbf %d rows", n, len(rows)), "the two files do not belong together: fetch them again")
+		return fail(Damaged, fmt.Sprintf("the file .shp has %d shapes, but the file .dbf %d rows", n, len(rows)),
+			"the two files do not belong together: fetch them again")
 	}
 	if deleted > 0 {
 		l.note("features marked as deleted: %d; left out", deleted)
@@ -237,7 +242,8 @@ func pointsAfter(data []byte, from, count int, parts int64) (points []geometry.P
 }
 
 func pointAt(data []byte) geometry.Point {
-	return geometry.Point{X: math.Float64frombits(binary.LittleEndian.Uint64(data)), Y: math.Float64frombits(binary.LittleEndian.Uint64(data[8:]))}
+	return geometry.Point{X: math.Float64frombits(binary.LittleEndian.Uint64(data)),
+		Y: math.Float64frombits(binary.LittleEndian.Uint64(data[8:]))}
 }
 
 var (

@@ -66,7 +66,8 @@ func keep(data []byte) (path string, err error) {
 		if f != nil {
 			os.Remove(f.Name())
 		}
-		return "", &Error{Kind: Damaged, What: "a database from a stream needs a temporary file, which could not be written", Remedies: []Remedy{{Do: "give the name of the file"}}, Err: err}
+		return "", &Error{Kind: Damaged, What: "a database from a stream needs a temporary file, which could not be written",
+			Remedies: []Remedy{{Do: "give the name of the file"}}, Err: err}
 	}
 	return f.Name(), nil
 }
@@ -75,7 +76,8 @@ func keep(data []byte) (path string, err error) {
 func settled(path string) error {
 	for _, log := range []string{"-wal", "-journal"} {
 		if info, err := os.Stat(path + log); err == nil && info.Size() > 0 {
-			return fail(Damaged, fmt.Sprintf("the database is in use, or was not closed: its last changes are in %s, not in the file", filepath.Base(path)+log),
+			return fail(Damaged, fmt.Sprintf("the database is in use, or was not closed: its last changes are in %s, not in the file",
+				filepath.Base(path)+log),
 				"close the program that writes it", "write its changes into the file: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'")
 		}
 	}
@@ -91,7 +93,8 @@ func readOnly(path string) string {
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/…
 	}
-	return "file://" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(slashed) + "?mode=ro&immutable=1&_pragma=query_only(1)&_pragma=trusted_schema(0)"
+	return "file://" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(slashed) +
+		"?mode=ro&immutable=1&_pragma=query_only(1)&_pragma=trusted_schema(0)"
 }
 
 // sqliteTables returns the tables and views, without those that programs keep for
@@ -234,5 +237,6 @@ func sqliteError(ctx context.Context, err error) error {
 	case errors.As(err, &e):
 		return err
 	}
-	return &Error{Kind: Damaged, What: fmt.Sprintf("the database cannot be read (%v)", err), Remedies: []Remedy{{Do: "check it: sqlite3 FILE 'PRAGMA integrity_check'"}}, Err: err}
+	return &Error{Kind: Damaged, What: fmt.Sprintf("the database cannot be read (%v)", err),
+		Remedies: []Remedy{{Do: "check it: sqlite3 FILE 'PRAGMA integrity_check'"}}, Err: err}
 }

@@ -55,7 +55,8 @@ func namesEnds(header []string) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(header, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) })
 	}
-	for _, pair := range [][2]string{{"u", "v"}, {"source", "target"}, {"src", "dst"}, {"from_node", "to_node"}, {"from_id", "to_id"}, {"fnode", "tnode"}, {"node1", "node2"}} {
+	for _, pair := range [][2]string{{"u", "v"}, {"source", "target"}, {"src", "dst"}, {"from_node", "to_node"}, {"from_id", "to_id"},
+		{"fnode", "tnode"}, {"node1", "node2"}} {
 		if has(pair[0]) && has(pair[1]) {
 			return true
 		}

@@ -118,7 +118,8 @@ func readXLSX(ctx context.Context, in Input, opts Options) (*File, error) {
 		f.Notes = append(f.Notes, fmt.Sprintf("cells with an error such as %s: %d; they are missing values", w.anError, w.errors))
 	}
 	if w.formulas > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("formulas without a stored result: %d; they are missing values until the file is opened and saved by a spreadsheet program", w.formulas))
+		f.Notes = append(f.Notes, fmt.Sprintf("formulas without a stored result: %d; they are missing values until the file is opened and "+
+			"saved by a spreadsheet program", w.formulas))
 	}
 	return f, nil
 }
@@ -426,5 +427,6 @@ func xlsxError(err error) error {
 	if errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &Error{Kind: Damaged, What: fmt.Sprintf("the spreadsheet is damaged or protected by a password (%v)", err), Remedies: []Remedy{{Do: "open it and save it again"}, {Do: "save the sheet as CSV (UTF-8)"}}, Err: err}
+	return &Error{Kind: Damaged, What: fmt.Sprintf("the spreadsheet is damaged or protected by a password (%v)", err),
+		Remedies: []Remedy{{Do: "open it and save it again"}, {Do: "save the sheet as CSV (UTF-8)"}}, Err: err}
 }

@@ -49,7 +49,8 @@ var formatLiterals = regexp.MustCompile(`"[^"]*"|\\.|_.|\*.|\[[^\]]*\]`)
 // elapsed keeps [h], [m] and [s], hours and so on that may be more than a day, of the parts
 // that are no letters for dates.
 func elapsed(literal string) string {
-	if inner := strings.Trim(strings.ToLower(literal), "[]"); inner != "" && strings.HasPrefix(literal, "[") && strings.Trim(inner, "hms") == "" {
+	if inner := strings.Trim(strings.ToLower(literal), "[]"); inner != "" && strings.HasPrefix(literal, "[") &&
+		strings.Trim(inner, "hms") == "" {
 		return inner
 	}
 	return ""

@@ -19,7 +19,8 @@ func brokenXML(err error, line int64) error {
 	case errors.As(err, &syntax):
 		return failAt(line, Damaged, "is not well-formed XML: "+syntax.Msg, correctLine)
 	case strings.Contains(err.Error(), "encoding"):
-		return failAt(line, Unsupported, "is in an encoding that is not read ("+err.Error()+")", "convert it to UTF-8 with iconv, and change its first line")
+		return failAt(line, Unsupported, "is in an encoding that is not read ("+err.Error()+")",
+			"convert it to UTF-8 with iconv, and change its first line")
 	}
 	return failAt(line, Damaged, "cannot be read: "+err.Error(), correctLine)
 }

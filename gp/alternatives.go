@@ -85,11 +85,9 @@ func (m *Model) WithAlternatives(ctx context.Context, d Data, opts FitOptions) (
 		a := Alternative{Noise: m.noise, Dispersion: m.shape.Dispersion}
 		own, last := p.split(beside)
 		a.Theta = slices.Clone(own)
-		switch {
-		case p.noise && m.values == Counts:
-			a.Dispersion = last
-		case p.noise:
-			a.Noise = last
+		if p.noise {
+			shape, noise := m.values.likelihood().shaped(last)
+			a.Dispersion, a.Noise = shape.Dispersion, noise
 		}
 		q.alternatives = append(q.alternatives, a)
 	}
@@ -99,31 +97,27 @@ func (m *Model) WithAlternatives(ctx context.Context, d Data, opts FitOptions) (
 // learned returns the hyperparameters that a fit with the options learns, at the values
 // of the model, and the likelihood of the data as a function of them.
 func (m *Model) learned(d Data, opts FitOptions) (*params, []float64, component, error) {
-	last := kernel.Param{Name: "noise", Start: 0.1, Positive: true}
-	end, floor := m.noise, float64(noiseFloorExact)
-	known := d.NoiseVar != nil || opts.NoiseSD != nil || m.values.latent()
-	if m.values == Counts && m.shape.Dispersion > 0 {
-		last.Name, last.Start = "dispersion", dispersionStart
-		end, floor, known = m.shape.Dispersion, 0, false
+	of, end := m.values.likelihood().parameter(), m.noise
+	if !of.noise {
+		end = m.shape.Dispersion
 	}
-	p, theta, err := newParamsWith(m.kernel, [][]float64{m.theta}, last, known)
+	known := of.name == "" || of.noise && (d.NoiseVar != nil || opts.NoiseSD != nil) || of.optional && end == 0
+	p, theta, err := newParamsWith(m.kernel, [][]float64{m.theta}, of.param(), known)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	p.floor, p.known = floor, m.noise
+	p.floor, p.known = of.floor, end
 	if !known {
-		theta[0][len(theta[0])-1] = max(end, floor*(1+1e-9))
+		theta[0][len(theta[0])-1] = max(end, of.floor*(1+1e-9))
 	}
 	if m.values == Gaussian {
 		s := m.units.standard(d.Pool())
-		return p, theta[0], newLikelihood(kernel.Cached(m.kernel, s.Nodes, cacheBytes), s, m.meanVar, p), nil
+		return p, theta[0], newMarginal(kernel.Cached(m.kernel, s.Nodes, cacheBytes), s, m.meanVar, p), nil
 	}
-	if m.values == Shares {
-		d = d.PoolSums()
-	}
-	s := m.units.standardLatent(d, m.values)
+	s := m.units.standardLatent(d.PoolAs(m.values), m.values)
 	k := kernel.Cached(m.kernel, s.Nodes, cacheBytes)
-	return p, theta[0], &laplace{kernel: k, data: s, values: m.values, freedom: m.shape.Freedom, center: m.units.Center, meanVar: m.meanVar, params: p}, nil
+	return p, theta[0], &laplace{kernel: k, data: s, values: m.values, center: m.units.Center, meanVar: m.meanVar,
+		params: p}, nil
 }
 
 const (

@@ -47,6 +47,7 @@ func shapeFor(v Values) (s Shape) {
 // hyperparameters is 0.2 to 1.2 nats below that of the learned ones (half a nat is meant),
 // or less at the distance of the prior's sd; there are two for every hyperparameter.
 func TestAlternativesAreOneSDAway(t *testing.T) {
+	t.Parallel()
 	for _, v := range []Values{Gaussian, Student, Counts, Shares, YesNo} {
 		m, d := learnedRing(t, v)
 		p, theta, of, err := m.learned(d, FitOptions{})
@@ -90,6 +91,7 @@ func TestAlternativesAreOneSDAway(t *testing.T) {
 // the squares of the shifts in addition; 4,000 draws have the same moments within five
 // standard errors; and a model from the State, by JSON, gives the same bits.
 func TestAlternativesAddToVariances(t *testing.T) {
+	t.Parallel()
 	nodes := []int{1, 4, 5, 30, 31, 58}
 	for _, v := range []Values{Gaussian, Student, Counts, Shares, YesNo} {
 		m, d := learnedRing(t, v)
@@ -191,6 +193,7 @@ func sameMoments(t *testing.T, p *Posterior, nodes []int, cov *mat.Dense) {
 
 // TestAlternativesInParts: conditioning at once or in parts gives the same bits.
 func TestAlternativesInParts(t *testing.T) {
+	t.Parallel()
 	m, d := learnedRing(t, Gaussian)
 	q, err := conditioned(t, m, d.Slice(0, 25)).Condition(background, d.Slice(25, d.Len()))
 	if err != nil {
@@ -210,6 +213,7 @@ func TestAlternativesInParts(t *testing.T) {
 // TestUncertainNoise: of n measurements that are nothing but noise, a new one has the
 // variance of Student's t, larger by 2/n; the estimate is within 40 % of that addition.
 func TestUncertainNoise(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{20, 80} {
 		truth := ringModel(t, n, State{Theta: []float64{1, 4}, Noise: 1})
 		d := simulated(Gaussian, allNodes(n), make([]float64, n), 1, Shape{}, 1, 5)
@@ -247,6 +251,7 @@ func TestUncertainNoise(t *testing.T) {
 // hyperparameters. Variances stay finite, and below that of a prior at the largest
 // alternative.
 func TestFewMeasurementsHaveAlternatives(t *testing.T) {
+	t.Parallel()
 	truth := ringModel(t, 30, State{Theta: []float64{1, 4}, Noise: 0.1})
 	d := Data{Nodes: []int{3, 4, 20}, Y: []float64{1, 1.2, -2}}
 	m, _, err := Fit(background, truth.kernel, d, FitOptions{})

@@ -28,8 +28,9 @@ const mostNoise = 1e4
 // approximate returns Laplace's approximation of the posterior as that of Gaussian
 // pseudo-measurements z = f̂ + W⁻¹∇log p(y|f̂) with noise variances W⁻¹.
 func (m *Model) approximate(ctx context.Context, k kernel.Covariance, d Data) (*Posterior, error) {
-	if m.values == Student && m.noise == 0 && d.NoiseVar == nil {
-		return nil, fmt.Errorf("%w: the model learned no noise, because noise variances came with its data; give them with these measurements too", ErrData)
+	if m.values.About().Noisy && m.noise == 0 && d.NoiseVar == nil {
+		return nil,
+			fmt.Errorf("%w: the model learned no noise, because noise variances came with its data; give them with these measurements too", ErrData)
 	}
 	s := m.units.standardLatent(d, m.values)
 	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar)}
@@ -147,7 +148,7 @@ func (p *Posterior) remeasure(ctx context.Context, d Data) (*Posterior, error) {
 
 // logScale returns the part of a log density that is due to the scale of the units.
 func (m *measured) logScale(u Units) float64 {
-	if m.obs.values.latent() {
+	if m.obs.of.about().Latent() {
 		return 0
 	}
 	return float64(m.obs.len()) * math.Log(u.Scale)

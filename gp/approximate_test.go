@@ -20,6 +20,9 @@ func stateOf(v Values) (State, float64) {
 		s.Noise, s.Shape.Freedom = 0.05, 4
 	case Counts:
 		s.Shape.Dispersion, s.Units.Center = 0.1, 0.3
+	case Duration, Positive:
+		s.Shape, _ = v.likelihood().shaped(0.2)
+		s.Units.Center = 0.3
 	}
 	return s, 6
 }
@@ -27,6 +30,7 @@ func stateOf(v Values) (State, float64) {
 // TestPseudoMeasurementsGiveTheMode compares the posterior with the mode by formula:
 // K⁻¹f̂ = ∇log p(y|f̂), and, for the mean, the correction for skewness by formula.
 func TestPseudoMeasurementsGiveTheMode(t *testing.T) {
+	t.Parallel()
 	const n = 30
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
@@ -80,6 +84,7 @@ func TestPseudoMeasurementsGiveTheMode(t *testing.T) {
 // TestExtremeMeasurementsHaveAMode conditions and fits where Newton's method without
 // halved steps, or weights of zero, would fail.
 func TestExtremeMeasurementsHaveAMode(t *testing.T) {
+	t.Parallel()
 	const n = 12
 	y := func(of func(k int) float64) []float64 {
 		all := make([]float64, n)
@@ -93,19 +98,21 @@ func TestExtremeMeasurementsHaveAMode(t *testing.T) {
 		values      Values
 		y, exposure []float64
 	}{
-		"no events":                  {Counts, y(constant(0)), nil},
-		"no events, tiny exposure":   {Counts, y(constant(0)), y(constant(1e-300))},
-		"tiny and huge exposures":    {Counts, y(func(k int) float64 { return float64(k % 2 * 1e9) }), y(func(k int) float64 { return math.Pow(1e12, float64(k%2)*2-1) })},
+		"no events":                {Counts, y(constant(0)), nil},
+		"no events, tiny exposure": {Counts, y(constant(0)), y(constant(1e-300))},
+		"tiny and huge exposures": {Counts, y(func(k int) float64 { return float64(k % 2 * 1e9) }),
+			y(func(k int) float64 { return math.Pow(1e12, float64(k%2)*2-1) })},
 		"huge counts":                {Counts, y(constant(1e15)), nil},
 		"one huge count among zeros": {Counts, y(func(k int) float64 { return float64(k / 11 * 1e12) }), nil},
-		"events without exposure":    {Counts, y(func(k int) float64 { return float64(k * 1000) }), y(func(k int) float64 { return math.Exp(-float64(k) * 20) })},
-		"all positive":               {Shares, y(constant(50)), y(constant(50))},
-		"none positive":              {Shares, y(constant(0)), y(constant(1e9))},
-		"all or none":                {Shares, y(func(k int) float64 { return float64(k % 2 * 1e6) }), y(constant(1e6))},
-		"all yes":                    {YesNo, y(constant(1)), nil},
-		"all no":                     {YesNo, y(constant(0)), nil},
-		"a gross outlier":            {Student, y(func(k int) float64 { return math.Sin(float64(k)) + float64(k/11*1e12) }), nil},
-		"half are outliers":          {Student, y(func(k int) float64 { return float64(k) + float64(k%2*1e6) }), nil},
+		"events without exposure": {Counts, y(func(k int) float64 { return float64(k * 1000) }),
+			y(func(k int) float64 { return math.Exp(-float64(k) * 20) })},
+		"all positive":      {Shares, y(constant(50)), y(constant(50))},
+		"none positive":     {Shares, y(constant(0)), y(constant(1e9))},
+		"all or none":       {Shares, y(func(k int) float64 { return float64(k % 2 * 1e6) }), y(constant(1e6))},
+		"all yes":           {YesNo, y(constant(1)), nil},
+		"all no":            {YesNo, y(constant(0)), nil},
+		"a gross outlier":   {Student, y(func(k int) float64 { return math.Sin(float64(k)) + float64(k/11*1e12) }), nil},
+		"half are outliers": {Student, y(func(k int) float64 { return float64(k) + float64(k%2*1e6) }), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := ringModel(t, n, State{}).kernel
@@ -151,6 +158,7 @@ func TestExtremeMeasurementsHaveAMode(t *testing.T) {
 
 // TestLaplaceByIteration compares the matrix-free solver with the exact one.
 func TestLaplaceByIteration(t *testing.T) {
+	t.Parallel()
 	const n = 200
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
@@ -209,6 +217,7 @@ func TestLaplaceByIteration(t *testing.T) {
 
 // TestConditionOnMoreValues conditions at once and in two parts.
 func TestConditionOnMoreValues(t *testing.T) {
+	t.Parallel()
 	const n = 30
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
@@ -238,6 +247,7 @@ func TestConditionOnMoreValues(t *testing.T) {
 // TestConditionOnMeans: means stay, variances become smaller, and for Gaussian values it
 // is Condition with the means.
 func TestConditionOnMeans(t *testing.T) {
+	t.Parallel()
 	const n = 30
 	for v := range Values(len(ValuesNames())) {
 		s, size := stateOf(v)

@@ -23,6 +23,7 @@ type Card struct {
 	used     bool
 	lost     *loss
 	kept     *kept // of the device; nil until first used
+	from     int   // as cardFrom, which 0 means
 }
 
 // loss is whether a device was lost, for all Cards of it.
@@ -42,7 +43,7 @@ func (c *Card) New(must bool) *Card {
 	if c == nil {
 		return nil
 	}
-	return &Card{Device: c.Device, Must: must, lost: c.loss(), kept: c.keeps()}
+	return &Card{Device: c.Device, Must: must, lost: c.loss(), kept: c.keeps(), from: c.from}
 }
 
 func (c *Card) loss() *loss {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestCardNotes(t *testing.T) {
+	t.Parallel()
 	c := NewCard(new(gpu.Device), false)
 	c.Note("not used: %d measurements", 3)
 	c.Note("variances: too many")
@@ -27,6 +28,7 @@ func TestCardNotes(t *testing.T) {
 }
 
 func TestNoCard(t *testing.T) {
+	t.Parallel()
 	var c *Card
 	c.Note("nothing")
 	if c.Use() != nil || c.Notes() != nil || c.Lost() != nil || c.Failures() != nil || c.New(true) != nil || c.Used() {
@@ -42,6 +44,7 @@ func TestNoCard(t *testing.T) {
 
 // A card that fails is not used again, and one whose memory is too small is.
 func TestCardFailed(t *testing.T) {
+	t.Parallel()
 	lost := fmt.Errorf("%w: it fell out of the machine", gpu.ErrLost)
 	small := fmt.Errorf("%w: 3.0 GiB more are needed", gpu.ErrMemory)
 	for name, c := range map[string]struct {
@@ -66,7 +69,8 @@ func TestCardFailed(t *testing.T) {
 				t.Errorf("it does not go on: %v", err)
 			case !goesOn && !errors.Is(err, c.err):
 				t.Errorf("the error is %v, want %v", err, c.err)
-			case goesOn && (len(card.Notes()) != 1 || !strings.Contains(card.Notes()[0], c.err.Error()) || !strings.Contains(card.Notes()[0], "processor")):
+			case goesOn && (len(card.Notes()) != 1 || !strings.Contains(card.Notes()[0], c.err.Error()) ||
+				!strings.Contains(card.Notes()[0], "processor")):
 				t.Errorf("notes %q do not say that the processor went on after: %v", card.Notes(), c.err)
 			case !slices.Equal(card.Failures(), card.Notes()):
 				t.Errorf("failures are %q, notes %q", card.Failures(), card.Notes())
@@ -86,6 +90,7 @@ func TestCardFailed(t *testing.T) {
 }
 
 func TestCardConcurrently(t *testing.T) {
+	t.Parallel()
 	c := NewCard(new(gpu.Device), false)
 	var all sync.WaitGroup
 	for range 8 {
@@ -108,6 +113,7 @@ func TestCardConcurrently(t *testing.T) {
 
 // Models that follow from a fit have its card, and a loaded one gets it by On.
 func TestModelsHaveCard(t *testing.T) {
+	t.Parallel()
 	first, d := learnedRing(t, Gaussian)
 	k := first.kernel
 	card := NewCard(nil, false)
@@ -138,6 +144,7 @@ func TestModelsHaveCard(t *testing.T) {
 }
 
 func TestCardDid(t *testing.T) {
+	t.Parallel()
 	device := gpu.Simulate(gpu.Simulated{})
 	defer device.Close()
 	c := NewCard(device, false)

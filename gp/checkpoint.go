@@ -173,7 +173,8 @@ func b2u(b bool) uint8 {
 // state returns what the learner needs to go on after an epoch; ok is false if a card has failed, which the next
 // step finds out.
 func (w *learner) state(ctx context.Context, epoch int, x []float64, climb *adam.Adam) (s learnState, ok bool) {
-	s = learnState{Epoch: epoch, X: x, Climb: climb.State(), Taken: w.taken, Worst: w.worst, Single: w.single != nil, Ahead: w.ahead.state(), Built: w.built}
+	s = learnState{Epoch: epoch, X: x, Climb: climb.State(), Taken: w.taken, Worst: w.worst, Single: w.single != nil, Ahead: w.ahead.state(),
+		Built: w.built}
 	switch {
 	case w.device != nil:
 		s.Built = w.device.made

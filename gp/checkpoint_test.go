@@ -60,7 +60,7 @@ func (m *memory) Resumed(epochs int) { m.from = append(m.from, epochs) }
 // A fit that was interrupted goes on from its last epoch and ends with the same bits,
 // whatever the precision of its steps and whatever the kernel.
 func TestCheckpoints(t *testing.T) {
-	defer func(was int) { singleFrom = was }(singleFrom)
+	t.Parallel()
 	ring, err := graph.Ring(3000)
 	k, d := sharedTask(t, ring, err)
 	many, err := manyScales(t, ring, k)
@@ -73,10 +73,11 @@ func TestCheckpoints(t *testing.T) {
 		single int
 		how    Stochastic
 	}{
-		{"float32", k, 1, Stochastic{}}, {"float64", k, 1 << 30, Stochastic{}}, {"fresh probes", k, 1 << 30, Stochastic{Fresh: true}}, {"many scales", many, 1, Stochastic{}},
+		{"float32", k, 1, Stochastic{}}, {"float64", k, 1 << 30, Stochastic{}}, {"fresh probes", k, 1 << 30, Stochastic{Fresh: true}},
+		{"many scales", many, 1, Stochastic{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			singleFrom = c.single
+			c.how.single = c.single
 			opts := FitOptions{Solver: Iterative, Epochs: 6, Seed: 4, ColdStart: true, Stochastic: c.how}
 			_, want, err := Fit(t.Context(), c.kernel, d, opts)
 			if err != nil {
@@ -91,7 +92,8 @@ func TestCheckpoints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got.Theta, want.Theta) || got.NoiseSD != want.NoiseSD || got.LogLikelihood != want.LogLikelihood || got.Residual != want.Residual {
+			if !slices.Equal(got.Theta, want.Theta) || got.NoiseSD != want.NoiseSD || got.LogLikelihood != want.LogLikelihood ||
+				got.Residual != want.Residual {
 				t.Errorf("after an interruption %+v, without one %+v", got, want)
 			}
 			if !slices.Equal(kept.from, []int{3}) {
@@ -109,11 +111,10 @@ func TestCheckpoints(t *testing.T) {
 
 // Ranks go on from the last epoch that all of them have saved.
 func TestCheckpointsOfRanks(t *testing.T) {
-	defer func(was int) { sharedFrom = was }(sharedFrom)
-	sharedFrom = ranks.BlockRows / 2
+	t.Parallel()
 	ring, err := graph.Ring(4000)
 	k, d := sharedTask(t, ring, err)
-	opts := FitOptions{Solver: Iterative, Epochs: 6, Seed: 4, ColdStart: true}
+	opts := FitOptions{Solver: Iterative, Epochs: 6, Seed: 4, ColdStart: true, Stochastic: Stochastic{shared: ranks.BlockRows / 2}}
 	_, want, err := Fit(t.Context(), k, d, opts)
 	if err != nil {
 		t.Fatal(err)

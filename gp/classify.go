@@ -143,13 +143,14 @@ type ClassifyOptions struct {
 // ClassifyReport is the outcome of fitting a classifier.
 type ClassifyReport struct {
 	ClassState
-	Names         []string `json:"names"`          // of Theta
-	LogLikelihood float64  `json:"log_likelihood"` // of the labels that were learned from, all or a sample; for Variational and RobustMax a lower bound
-	Score         float64  `json:"score"`          // mean leave-one-out or held-out log probability of labels
-	Accuracy      float64  `json:"accuracy"`       // share of labels that the other labels predict correctly
-	Scored        int      `json:"scored"`         // number of labels behind Score and Accuracy: the only label of its class is not scored
-	Evaluations   int      `json:"evaluations"`
-	Converged     bool     `json:"converged"`
+	Names []string `json:"names"` // of Theta
+	// of the labels that were learned from, all or a sample; for Variational and RobustMax a lower bound
+	LogLikelihood float64 `json:"log_likelihood"`
+	Score         float64 `json:"score"`    // mean leave-one-out or held-out log probability of labels
+	Accuracy      float64 `json:"accuracy"` // share of labels that the other labels predict correctly
+	Scored        int     `json:"scored"`   // number of labels behind Score and Accuracy: the only label of its class is not scored
+	Evaluations   int     `json:"evaluations"`
+	Converged     bool    `json:"converged"`
 
 	refined bool      // the hyperparameters have the highest score, not the highest likelihood
 	likely  []float64 // those that the likelihood led to, if refined: with other labels they may have the higher score

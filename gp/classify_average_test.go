@@ -11,6 +11,7 @@ import (
 
 // The weight of a mean of classifiers has the highest score of all on a grid, and is a half where nothing is scored.
 func TestAverageWeight(t *testing.T) {
+	t.Parallel()
 	a := mat.NewDense(4, 2, []float64{0.9, 0.1, 0.2, 0.8, 0.6, 0.4, 0.5, 0.5})
 	b := mat.NewDense(4, 2, []float64{0.6, 0.4, 0.4, 0.6, 0.9, 0.1, 0.1, 0.9})
 	none := latent.Unscored
@@ -38,6 +39,7 @@ func TestAverageWeight(t *testing.T) {
 
 // Probabilities, draws and leave-one-out probabilities of a mean of classifiers are means, and the score is that of the mean.
 func TestAverageClassifiers(t *testing.T) {
+	t.Parallel()
 	k, class := blocks(t, 30, 3, 6, 2, 1)
 	l, rest := pickLabels(class, 3, 15, 2)
 	first, r, err := Classify(background, k, l, ClassifyOptions{})
@@ -77,6 +79,7 @@ func TestAverageClassifiers(t *testing.T) {
 
 // The only label of its class is not scored: left out, it can only be predicted wrongly.
 func TestUnscoredLabels(t *testing.T) {
+	t.Parallel()
 	k, class := blocks(t, 30, 3, 6, 2, 1)
 	one := Labels{Nodes: []int{3, 40, 70}, Class: []int{class[3], class[40], class[70]}, Classes: 3}
 	_, r, err := Classify(background, k, one, ClassifyOptions{})

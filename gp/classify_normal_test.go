@@ -11,6 +11,7 @@ import (
 // of 4,000 draws, means within five standard errors and variances within
 // 5·√(2/4000) = 11 %, at labelled nodes and at others.
 func TestLatentDrawsHaveTheMoments(t *testing.T) {
+	t.Parallel()
 	const draws = 4000
 	l, nodes := someLabels(25, 3), []int{0, 4, 17, 31, 33}
 	for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
@@ -37,7 +38,8 @@ func TestLatentDrawsHaveTheMoments(t *testing.T) {
 					square += (v - mean) * (v - mean) / draws
 				}
 				if math.Abs(sum-mean) > 5*math.Sqrt(variance/draws) || math.Abs(square/variance-1) > 0.112 {
-					t.Errorf("%v, node %d, class %d: draws have mean %.3f and variance %.3f, want %.3f and %.3f", method, i, class, sum, square, mean, variance)
+					t.Errorf("%v, node %d, class %d: draws have mean %.3f and variance %.3f, want %.3f and %.3f", method, i, class, sum, square, mean,
+						variance)
 				}
 			}
 		}

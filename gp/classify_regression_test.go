@@ -26,7 +26,7 @@ func single(t testing.TB, r *regressions, theta []float64, class int) (*factor, 
 		d.Y, d.NoiseVar = append(d.Y, s.target), append(d.NoiseVar, s.noise)
 	}
 	shape, _ := r.params.split(theta)
-	l := newLikelihood(r.kernel, d, r.meanVar, &params{list: r.params.list[:len(shape)]})
+	l := newMarginal(r.kernel, d, r.meanVar, &params{list: r.params.list[:len(shape)]})
 	f, err := l.factor(background, shape)
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +37,7 @@ func single(t testing.TB, r *regressions, theta []float64, class int) (*factor, 
 // One factor for all classes is what a factor for each would be: likelihood,
 // weights, leaving one out, and prediction.
 func TestSharedFactor(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
@@ -101,6 +102,7 @@ func about(t testing.TB, what string, got, want, tol float64) {
 
 // The gradient of the summed likelihood is that of differences.
 func TestClassGradient(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
@@ -133,6 +135,7 @@ func TestClassGradient(t *testing.T) {
 
 // Systems of all classes solved as one by iteration are those solved exactly.
 func TestStackedClasses(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
@@ -176,6 +179,7 @@ func TestStackedClasses(t *testing.T) {
 
 // The gradient of the score of labels left out, against differences of the score.
 func TestLeaveOutGradient(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {

@@ -46,6 +46,7 @@ func startOf(t testing.TB, k kernel.Kernel, m ClassMethod) (*params, []float64) 
 
 // The mean of many draws is the probability.
 func TestClassSamples(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	k := kernel.UnitVariance(kernels(t, g)["grf"])
 	for _, method := range []ClassMethod{Dirichlet, OneVsAll, Variational, RobustMax} {
@@ -130,6 +131,7 @@ func pickLabels(class []int, classes, count int, seed uint64) (l Labels, rest []
 
 // All methods find communities, and agree on the nodes that they are sure of.
 func TestClassMethodsAgree(t *testing.T) {
+	t.Parallel()
 	k, class := blocks(t, 100, 4, 7, 2, 1)
 	l, rest := pickLabels(class, 4, 120, 1)
 	sure := map[ClassMethod][]int{}
@@ -172,6 +174,7 @@ func TestClassMethodsAgree(t *testing.T) {
 
 // Samples, held-out labels and stacked systems predict as well as the exact way.
 func TestClassifyIteratively(t *testing.T) {
+	t.Parallel()
 	k, class := blocks(t, 200, 4, 7, 2, 1)
 	l, rest := pickLabels(class, 4, 300, 1)
 	var right [2]float64
@@ -205,6 +208,7 @@ func TestClassifyIteratively(t *testing.T) {
 }
 
 func TestLabelErrors(t *testing.T) {
+	t.Parallel()
 	k := kernel.UnitVariance(kernels(t, smallGraph(t))["grf"])
 	for name, l := range map[string]Labels{
 		"none":         {Classes: 2},
@@ -222,7 +226,8 @@ func TestLabelErrors(t *testing.T) {
 	if _, _, err := Classify(background, k, someLabels(5, 1), ClassifyOptions{Method: 9}); err == nil {
 		t.Error("a method that is none was taken")
 	}
-	if _, _, err := Classify(background, k, someLabels(5, 1), ClassifyOptions{State: &ClassState{Theta: []float64{1}, Calibration: uncalibrated}}); err == nil {
+	if _, _, err := Classify(background, k, someLabels(5, 1),
+		ClassifyOptions{State: &ClassState{Theta: []float64{1}, Calibration: uncalibrated}}); err == nil {
 		t.Error("a state of another kernel was taken")
 	}
 }
@@ -230,6 +235,7 @@ func TestLabelErrors(t *testing.T) {
 // A class with one label, one with none, two labels in all, and a node labelled
 // twice: all work, and rows are probabilities.
 func TestFewLabels(t *testing.T) {
+	t.Parallel()
 	k := kernel.UnitVariance(kernels(t, smallGraph(t))["grf"])
 	for name, l := range map[string]Labels{
 		"one member":     {Nodes: []int{0, 1, 2, 33}, Class: []int{0, 0, 0, 1}, Classes: 2},
@@ -301,6 +307,7 @@ func TestClassifyDeterministic(t *testing.T) {
 }
 
 func TestClassMethodNames(t *testing.T) {
+	t.Parallel()
 	for m := range ClassMethodNames() {
 		var back ClassMethod
 		text, _ := ClassMethod(m).MarshalText()

@@ -352,18 +352,19 @@ func (t *tuner) refine(ctx context.Context, least float64, maxIter int, tol floa
 	size := len(r.Theta)
 	p := &params{list: append(slices.Clone(t.params.list), kernel.Param{Name: "temperature", Start: 1, Positive: true})}
 	first, most := math.NaN(), math.Inf(-1)
-	theta, fit, _, err := p.climbBy(ctx, append(slices.Clone(r.Theta), r.Temperature), climbing{maxIter: maxIter, tol: tol}, func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
-		defer t.count.add()
-		value, grad, err := t.leaveOut(ctx, theta[:size], latent.Calibration{Temperature: theta[size], Spread: r.Spread})
-		if err == nil {
-			penalised := value + p.Prior(make([]float64, size+1), p.Free(theta))
-			if math.IsNaN(first) {
-				first = penalised
+	theta, fit, _, err := p.climbBy(ctx, append(slices.Clone(r.Theta), r.Temperature), climbing{maxIter: maxIter, tol: tol},
+		func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
+			defer t.count.add()
+			value, grad, err := t.leaveOut(ctx, theta[:size], latent.Calibration{Temperature: theta[size], Spread: r.Spread})
+			if err == nil {
+				penalised := value + p.Prior(make([]float64, size+1), p.Free(theta))
+				if math.IsNaN(first) {
+					first = penalised
+				}
+				most = max(most, penalised)
 			}
-			most = max(most, penalised)
-		}
-		return value, grad, err
-	})
+			return value, grad, err
+		})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -382,7 +383,7 @@ func (t *tuner) refine(ctx context.Context, least float64, maxIter int, tol floa
 	return nil
 }
 
-// likelihood is the objective of learning by the likelihood: that of all parts, with its gradient.
+// marginal is the objective of learning by the likelihood: that of all parts, with its gradient.
 func (t *tuner) likelihood(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
 	defer t.count.add()
 	parts, err := t.factors(ctx, theta)
@@ -400,7 +401,8 @@ func (t *tuner) likelihood(ctx context.Context, theta []float64) (float64, func(
 
 // leaveOut returns the log probability of the labels of all parts given the others,
 // with its derivatives by theta and, last, by the temperature.
-func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibration) (sum float64, grad func() ([]float64, error), err error) {
+func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibration) (sum float64, grad func() ([]float64, error),
+	err error) {
 	size := len(theta)
 	factors, err := t.factors(ctx, theta)
 	if err != nil {

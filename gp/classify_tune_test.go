@@ -10,6 +10,7 @@ import (
 
 // Variances are known by their mark, whatever they are called.
 func TestAmplifiedTakesVariances(t *testing.T) {
+	t.Parallel()
 	tune := &tuner{params: &params{list: []kernel.Param{
 		{Name: "height", Positive: true, Variance: true},
 		{Name: "variance of another kind", Positive: true},
@@ -23,6 +24,7 @@ func TestAmplifiedTakesVariances(t *testing.T) {
 // Kept hyperparameters are those of the earlier fit, or those that the likelihood led to there if they score higher;
 // calibration and score are those of the new labels.
 func TestKeptHyperparameters(t *testing.T) {
+	t.Parallel()
 	k, class := blocks(t, 40, 3, 6, 2, 1)
 	some, _ := pickLabels(class, 3, 40, 1)
 	all, _ := pickLabels(class, 3, 80, 1)

@@ -37,7 +37,8 @@ var errNoStart = errors.New("the likelihood has no finite value at the start")
 
 // climbBy maximises an exact objective and the weak prior from theta by BFGS, until the next steps promise less than the
 // tolerance or a rival is far better. It may begin with a known curvature, and returns that at its end.
-func (p *params) climbBy(ctx context.Context, theta []float64, c climbing, of steepness) (best []float64, r FitReport, end *curvature, err error) {
+func (p *params) climbBy(ctx context.Context, theta []float64, c climbing, of steepness) (best []float64, r FitReport, end *curvature,
+	err error) {
 	var undefined error // why the last value is not finite
 	// Where there is no value the step was too long, and the line search turns back.
 	at := func(x []float64) (point, error) {
@@ -119,7 +120,8 @@ func (e *ending) after(d *descent) bool {
 		e.idle++
 	}
 	e.values = append(e.values, d.now.f)
-	return d.now.slope() < flatGradient || d.reliable() && d.promise() < e.tol/2 && d.now.slope() < flatTimes*e.tol || e.idle >= idleSteps || e.behind()
+	return d.now.slope() < flatGradient || d.reliable() && d.promise() < e.tol/2 && d.now.slope() < flatTimes*e.tol || e.idle >= idleSteps ||
+		e.behind()
 }
 
 // behind reports whether the climb is far behind a rival and hardly gains: with the last

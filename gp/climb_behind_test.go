@@ -5,6 +5,7 @@ import "testing"
 // A climb ends early if it is far behind a rival and gains little, but not while it gains much, in its first iterations, or
 // if it is close.
 func TestBehind(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		rival float64

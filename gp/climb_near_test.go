@@ -12,6 +12,7 @@ import (
 // Learning may start from hyperparameters that are out of range, such as a variance
 // that an earlier fit has made vanish.
 func TestFitStartsOutOfRange(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(6, 6)
 	if err != nil {
 		t.Fatal(err)

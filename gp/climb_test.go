@@ -19,6 +19,7 @@ func rosenbrock(x []float64) (point, error) {
 }
 
 func TestDescent(t *testing.T) {
+	t.Parallel()
 	d, err := newDescent([]float64{-1.2, 1}, rosenbrock, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +38,7 @@ func TestDescent(t *testing.T) {
 // With the matrix of second derivatives, the minimum of a quadratic function takes one step, however
 // long its valley is; also from where the function is not defined on the way.
 func TestDescentWithCurvature(t *testing.T) {
+	t.Parallel()
 	scale := []float64{1, 1e4, 1e-2}
 	quadratic := func(x []float64) (point, error) {
 		p := point{x: x, grad: make([]float64, len(x))}
@@ -61,6 +63,7 @@ func TestDescentWithCurvature(t *testing.T) {
 
 // A function that is not defined beyond a wall has its minimum near the wall.
 func TestDescentAtWall(t *testing.T) {
+	t.Parallel()
 	wall := func(x []float64) (point, error) {
 		if x[0] >= 1 {
 			return point{x: x, f: math.Inf(1)}, nil
@@ -78,6 +81,7 @@ func TestDescentAtWall(t *testing.T) {
 
 // A fit from a fit to a sample takes a fraction of the evaluations, and finds the same optimum.
 func TestFitFromSample(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(20, 20)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +112,8 @@ func TestFitFromSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if math.Abs(warm.LogLikelihood-cold.LogLikelihood) > 0.03 || 3*warm.Evaluations > 2*cold.Evaluations {
-		t.Errorf("log likelihood %.4f after %d evaluations; %.4f after %d from the hyperparameters alone", warm.LogLikelihood, warm.Evaluations, cold.LogLikelihood, cold.Evaluations)
+		t.Errorf("log likelihood %.4f after %d evaluations; %.4f after %d from the hyperparameters alone", warm.LogLikelihood, warm.Evaluations,
+			cold.LogLikelihood, cold.Evaluations)
 	}
 	t.Log(warm.Evaluations, cold.Evaluations, warm.LogLikelihood, cold.LogLikelihood)
 }
@@ -116,6 +121,7 @@ func TestFitFromSample(t *testing.T) {
 // Where the curvature of all variables but one is known, a quadratic function takes few steps, however long its valley is: one
 // for the known variables, and some for the new one.
 func TestDescentBesideCurvature(t *testing.T) {
+	t.Parallel()
 	scale := []float64{1e4, 30, 1e-2} // the second variable is new
 	quadratic := func(x []float64) (point, error) {
 		p := point{x: x, grad: make([]float64, len(x))}

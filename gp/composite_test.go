@@ -14,6 +14,7 @@ import (
 )
 
 func TestPatches(t *testing.T) {
+	t.Parallel()
 	nodes := []int{50, 40, 30, 20, 10, 0, 60, 70, 80, 90} // in order: 5 4 3 2 1 0 6 7 8 9
 	for _, c := range []struct {
 		windows, size, scattered int
@@ -45,6 +46,7 @@ func (b bump) evaluate(ctx context.Context, theta []float64) (float64, []float64
 }
 
 func TestBestStart(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		starts  [][]float64
@@ -86,7 +88,7 @@ func TestPartsTogether(t *testing.T) {
 			cache(parts)
 			all := make([]*scored, len(parts))
 			for p := range all {
-				all[p] = &scored{likelihood: parts[p]}
+				all[p] = &scored{marginal: parts[p]}
 			}
 			if threads == 1 {
 				wantGrad = make([]float64, len(theta))

@@ -76,7 +76,7 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Data) (*Posterior, error) {
 	p := &Posterior{model: m}
 	if m.solver == Iterative {
-		if p.share = newShare(m.ranks, m.kernel, s); p.share != nil {
+		if p.share = newShare(m.ranks, m.kernel, s, m.how.sharedFrom()); p.share != nil {
 			var err error
 			if k, err = p.share.kernel.At(m.theta); err != nil {
 				return nil, fmt.Errorf("conditioning: %w", err)
@@ -98,19 +98,19 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 // factor factors H, or prepares to solve it by iteration.
 func (p *Posterior) factor(ctx context.Context) (err error) {
 	if p.model.solver == Iterative && p.measured != nil {
-		s, err := newScaledSystem(ctx, p.cov, p.data.Nodes, p.noise, p.model.plain)
+		s, err := newScaledSystem(ctx, p.cov, p.data.Nodes, p.noise, p.model.how)
 		p.iterative = func() (*iterativeSystem, error) { return s, nil }
 		return err
 	}
 	if p.model.solver == Iterative {
-		if !p.model.plain {
+		if !p.model.how.Plain {
 			if p.table, err = tableOf(ctx, p.cov, p.data.Nodes, p.noise); p.table != nil || err != nil {
 				return err
 			}
 		}
 		background, cov, data, noise := context.WithoutCancel(ctx), p.cov, p.data, p.noise
 		p.iterative = sync.OnceValues(func() (*iterativeSystem, error) {
-			return newIterativeSystem(background, cov, data, p.systemRows(), noise, p.model.plain)
+			return newIterativeSystem(background, cov, data, p.systemRows(), noise, p.model.how)
 		})
 		if p.device() == nil { // a card does not need it
 			_, err = p.iterative()

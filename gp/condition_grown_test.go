@@ -12,6 +12,7 @@ import (
 // A search that draws after every measurement has the bits of one that is told all measurements
 // at once, whatever the kernel has kept in between.
 func TestExtendWithDrawsBetween(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(50, 50)
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ func step[V any](t *testing.T) func(V, error) V {
 // Extending equals conditioning on everything, for every representation, with a
 // node measured twice, and with noise given.
 func TestExtendEqualsCondition(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	n := g.Len()
 	post, numbers := step[*Posterior](t), step[[]float64](t)
@@ -67,6 +68,7 @@ func TestExtendEqualsCondition(t *testing.T) {
 
 // Posteriors that part from one another do not meet again, whoever is first.
 func TestExtendInTwoWays(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	k := kernels(t, g)["grf"]
 	d := someData(g.Len(), 30, 2)
@@ -104,6 +106,7 @@ func TestExtendInTwoWays(t *testing.T) {
 // By iteration, extending agrees with conditioning to the tolerance of solves,
 // whatever the way.
 func TestExtendByIteration(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(15, 15)
 	if err != nil {
 		t.Fatal(err)
@@ -126,6 +129,7 @@ func TestExtendByIteration(t *testing.T) {
 }
 
 func TestExtendRefuses(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	d := someData(g.Len(), 10, 2)
 	m, _, err := Fit(background, kernels(t, g)["dense"], d, FitOptions{})
@@ -148,6 +152,7 @@ func TestExtendRefuses(t *testing.T) {
 }
 
 func TestCovarianceEqualsFormula(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	d := someData(g.Len(), 12, 6)
 	all := allNodes(g.Len())
@@ -172,6 +177,7 @@ func TestCovarianceEqualsFormula(t *testing.T) {
 // A constant is refused whatever its mean is rounded to: ⅙ of 2, six times, is
 // not 2.
 func TestConstantIsRefused(t *testing.T) {
+	t.Parallel()
 	k := kernels(t, smallGraph(t))["dense"]
 	for n := 1; n < 12; n++ {
 		d := Data{Nodes: allNodes(n), Y: make([]float64, n)}
@@ -186,6 +192,7 @@ func TestConstantIsRefused(t *testing.T) {
 
 // Standardized residuals are what the mean and variance before each measurement say.
 func TestStandardizedResiduals(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	d := someData(g.Len(), 12, 7)
 	m, _, err := Fit(background, kernels(t, g)["grf"], d, FitOptions{})

@@ -25,7 +25,8 @@ type Data struct {
 	NoiseVar []float64 // variance of the noise of each value; nil: σ² over Count, with one σ² for all measurements
 	Count    []int     // number of measurements of which each value is the mean; nil: one each
 	Scatter  []float64 // sum of squared deviations of these measurements from the value; nil: not known; not used with NoiseVar
-	Exposure []float64 // of counts: expected number of events, or time at risk; of shares: number of trials, of which Y are positive; nil: 1 each
+	// of counts: expected number of events, or time at risk; of shares: number of trials, of which Y are positive; nil: 1 each
+	Exposure []float64
 }
 
 // Len returns the number of values.
@@ -63,12 +64,14 @@ func (d Data) single() bool {
 
 // Clone returns a deep copy.
 func (d Data) Clone() Data {
-	return Data{slices.Clone(d.Nodes), slices.Clone(d.Y), slices.Clone(d.NoiseVar), slices.Clone(d.Count), slices.Clone(d.Scatter), slices.Clone(d.Exposure)}
+	return Data{slices.Clone(d.Nodes), slices.Clone(d.Y), slices.Clone(d.NoiseVar), slices.Clone(d.Count), slices.Clone(d.Scatter),
+		slices.Clone(d.Exposure)}
 }
 
 // Select returns a copy of some of the values, in the order of rows.
 func (d Data) Select(rows []int) Data {
-	return Data{chosen(d.Nodes, rows), chosen(d.Y, rows), chosen(d.NoiseVar, rows), chosen(d.Count, rows), chosen(d.Scatter, rows), chosen(d.Exposure, rows)}
+	return Data{chosen(d.Nodes, rows), chosen(d.Y, rows), chosen(d.NoiseVar, rows), chosen(d.Count, rows), chosen(d.Scatter, rows),
+		chosen(d.Exposure, rows)}
 }
 
 func chosen[T any](all []T, rows []int) []T {
@@ -84,7 +87,8 @@ func chosen[T any](all []T, rows []int) []T {
 
 // Slice returns the values [lo, hi). They are shared with d.
 func (d Data) Slice(lo, hi int) Data {
-	return Data{part(d.Nodes, lo, hi), part(d.Y, lo, hi), part(d.NoiseVar, lo, hi), part(d.Count, lo, hi), part(d.Scatter, lo, hi), part(d.Exposure, lo, hi)}
+	return Data{part(d.Nodes, lo, hi), part(d.Y, lo, hi), part(d.NoiseVar, lo, hi), part(d.Count, lo, hi), part(d.Scatter, lo, hi),
+		part(d.Exposure, lo, hi)}
 }
 
 func part[T any](all []T, lo, hi int) []T {
@@ -201,7 +205,8 @@ func (d Data) Check(nodes int) error {
 	for k, i := range d.Nodes {
 		if d.NoiseVar != nil && d.NoiseVar[k] == 0 {
 			if before, again := exact[i]; again {
-				return fmt.Errorf("%w: measurements %d and %d are both at node %d and both without noise; leave one of them out, or give them a noise", ErrData, before, k, i)
+				return fmt.Errorf("%w: measurements %d and %d are both at node %d and both without noise; leave one of them out, or give them a noise",
+					ErrData, before, k, i)
 			}
 			exact[i] = k
 		}
@@ -217,7 +222,8 @@ func (d Data) Check(nodes int) error {
 		case !(d.scatter(k) >= 0 && d.scatter(k) <= math.MaxFloat64):
 			return fmt.Errorf("%w: the scatter of the measurements behind mean %d is %v, want a finite number ≥ 0", ErrData, k, d.scatter(k))
 		case !(d.exposure(k) > 0 && d.exposure(k) <= math.MaxFloat64):
-			return fmt.Errorf("%w: the exposure of measurement %d, at node %d, is %v, want a finite number above 0; leave out measurements without exposure", ErrData, k, i, d.exposure(k))
+			return fmt.Errorf("%w: the exposure of measurement %d, at node %d, is %v, want a finite number above 0; leave out measurements "+
+				"without exposure", ErrData, k, i, d.exposure(k))
 		case d.scatter(k) > 0 && d.count(k) == 1:
 			return fmt.Errorf("%w: measurement %d is a single one, which has no scatter, but %v is given", ErrData, k, d.scatter(k))
 		}

@@ -51,11 +51,7 @@ func (p *Posterior) jointLogDensity(ctx context.Context, d Data, mean []float64,
 		for j := i; j < n; j++ {
 			at.gram.SetSym(i, j, cov.At(i, j)/u.Scale/u.Scale)
 		}
-		if m.values == Student {
-			obs.y[i] -= (mean[i] - u.Center) / u.Scale
-		} else {
-			obs.offset[i] += mean[i]
-		}
+		obs.offset[i] += m.units.standardMean(mean[i], m.values)
 	}
 	if err := at.climb(ctx, nil); err != nil {
 		return 0, fmt.Errorf("joint log density of %d measurements: %w", n, err)
@@ -76,8 +72,8 @@ func (p *Posterior) leftOut() []Response {
 	for k := range all {
 		v := max(variance[k]-p.noise[k], 0)
 		all[k] = p.model.Response(u.Center+u.Scale*mean[k], v*u.Scale*u.Scale)
-		if p.model.values == Student {
-			all[k].noise = p.measured.obs.scale[k] * u.Scale * u.Scale
+		if p.model.values.About().Noisy {
+			all[k].noise = p.measured.obs.rows[k].noise * u.Scale * u.Scale
 		}
 	}
 	return all
@@ -100,11 +96,7 @@ func (p *Posterior) leaveOneOutValues() (mean, sd []float64) {
 func (p *Posterior) normalScores() []float64 {
 	z := make([]float64, p.measured.obs.len())
 	for k, r := range p.leftOut() {
-		one, y := r.Measurement(p.measured.data.exposure(k)), p.measured.data.Y[k]
-		place := one.CDF(y)
-		if p.model.values.latent() {
-			place = (place + one.CDF(y-1)) / 2
-		}
+		place := r.Measurement(p.measured.data.exposure(k)).Place(p.measured.data.Y[k])
 		z[k] = normalQuantile(min(max(place, 1e-12), 1-1e-12))
 	}
 	return z

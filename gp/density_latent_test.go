@@ -31,6 +31,7 @@ func latentCase(t *testing.T, v Values) (*Model, *Posterior, Data) {
 // TestLeaveOneOutOfValues compares with leaving out one measurement after the other:
 // the approximation keeps the pseudo-measurements of the others.
 func TestLeaveOneOutOfValues(t *testing.T) {
+	t.Parallel()
 	for _, v := range nonGaussian {
 		m, p, d := latentCase(t, v)
 		mean, sd, err := p.LeaveOneOut()
@@ -80,6 +81,7 @@ func TestLeaveOneOutOfValues(t *testing.T) {
 // measurement, and the joint density of several with the difference of two marginal
 // likelihoods.
 func TestLogDensityOfValues(t *testing.T) {
+	t.Parallel()
 	for _, v := range nonGaussian {
 		_, p, d := latentCase(t, v)
 		test := d.Select([]int{0, 3, 5, 6, 7})
@@ -120,6 +122,7 @@ func TestLogDensityOfValues(t *testing.T) {
 
 // TestMarginalLikelihoodOfOneNode compares Laplace's approximation with quadrature.
 func TestMarginalLikelihoodOfOneNode(t *testing.T) {
+	t.Parallel()
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
 		m := ringModel(t, 36, s)
@@ -145,6 +148,7 @@ func TestMarginalLikelihoodOfOneNode(t *testing.T) {
 // standard errors over 10 data sets of 24 measurements (a little less for yes-no, whose
 // scores take two values near ±0.67 and more).
 func TestNormalScores(t *testing.T) {
+	t.Parallel()
 	for _, v := range []Values{Student, Counts, Shares} {
 		sum, square, n := 0.0, 0.0, 0.0
 		for seed := range uint64(10) {

@@ -8,6 +8,7 @@ import (
 
 // Predicting from afar is conditioning on all but the list.
 func TestHeldOutLogDensity(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		d := someData(g.Len(), 12, 8)
@@ -47,6 +48,7 @@ func TestHeldOutLogDensity(t *testing.T) {
 // is its own; the log marginal likelihood is that of the fit in the units of the
 // data. By iteration it is the same within five standard errors.
 func TestDensitiesAddUp(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		d := someData(g.Len(), 14, 8)
@@ -101,6 +103,7 @@ func TestDensitiesAddUp(t *testing.T) {
 
 // Measurements at nodes that do not exist have no density, and none has density 1.
 func TestDensityRefuses(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	d := someData(g.Len(), 8, 8)
 	m, _, err := Fit(background, kernels(t, g)["dense"], d, FitOptions{})

@@ -14,6 +14,7 @@ import (
 // whatever the number of classes, and standardised targets have mean 0 and variance
 // 1 where classes are equally frequent.
 func TestDirichletLabels(t *testing.T) {
+	t.Parallel()
 	k := kernels(t, smallGraph(t))["grf"]
 	for _, classes := range []int{2, 3, 10} {
 		l := Labels{Nodes: []int{0, 1}, Class: []int{0, 1}, Classes: classes}

@@ -9,6 +9,7 @@ import (
 
 // Draws at all nodes in one pass are those at a few nodes in two.
 func TestDrawsInOnePass(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	zero := 4.0
 	all := kernels(t, g)
@@ -18,7 +19,8 @@ func TestDrawsInOnePass(t *testing.T) {
 	}
 	all["trend"] = kernel.Trend(all["grf"], x)
 	for name, k := range all {
-		for what, opts := range map[string]FitOptions{"unknown mean": {}, "known mean": {Mean: &zero}, "iterative": {Solver: Iterative, Epochs: 2}} {
+		for what, opts := range map[string]FitOptions{"unknown mean": {}, "known mean": {Mean: &zero},
+			"iterative": {Solver: Iterative, Epochs: 2}} {
 			d := someData(g.Len(), 9, 8)
 			d.Nodes, d.Y = append(d.Nodes, d.Nodes[0]), append(d.Y, 5)
 			m, _, err := Fit(background, k, d, opts)

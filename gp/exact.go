@@ -13,14 +13,14 @@ import (
 	"grfgp/solve"
 )
 
-// likelihood is the exact log marginal likelihood of standardised data as a
+// marginal is the exact log marginal likelihood of standardised data as a
 // function of the hyperparameters:
 //
 //	log p(y) = −½ yᵀH⁻¹y − ½ log det H − (T/2) log 2π,  H = K_xx + noise.
 //
 // Its gradient is tr(G ∂H/∂θ) with G = ½(ααᵀ − H⁻¹), α = H⁻¹y. Where values are
 // means of repeated measurements with known scatter, Data.within is added.
-type likelihood struct {
+type marginal struct {
 	kernel  kernel.Kernel
 	data    Data
 	meanVar float64
@@ -29,9 +29,9 @@ type likelihood struct {
 	share   *share // of this rank, which data and kernel belong to; nil: one rank has all
 }
 
-// newLikelihood returns the likelihood of measurements that are all here.
-func newLikelihood(k kernel.Kernel, d Data, meanVar float64, p *params) *likelihood {
-	return &likelihood{kernel: k, data: d, meanVar: meanVar, params: p}
+// newMarginal returns the log marginal likelihood of measurements that are all here.
+func newMarginal(k kernel.Kernel, d Data, meanVar float64, p *params) *marginal {
+	return &marginal{kernel: k, data: d, meanVar: meanVar, params: p}
 }
 
 // factor is H, factored, at one set of hyperparameters.
@@ -86,7 +86,7 @@ func equalNoise(d Data) bool {
 }
 
 // factor computes H and its factor.
-func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, error) {
+func (l *marginal) factor(ctx context.Context, theta []float64) (*factor, error) {
 	own, noise := l.params.split(theta)
 	cov, err := l.kernel.At(own)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, erro
 }
 
 // gradient returns ∂ log p(y)/∂θ in natural parameters.
-func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float64, error) {
+func (l *marginal) gradient(ctx context.Context, f *factor, size int) ([]float64, error) {
 	n := l.data.Len()
 	grad := make([]float64, size)
 	own := grad
@@ -169,7 +169,7 @@ func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float
 	return grad, err
 }
 
-func (l *likelihood) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
+func (l *marginal) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
 	f, err := l.factor(ctx, theta)
 	if err != nil {
 		return 0, err
@@ -179,7 +179,7 @@ func (l *likelihood) logLikelihood(ctx context.Context, theta []float64) (float6
 }
 
 // evaluate returns the log likelihood and its gradient in natural parameters.
-func (l *likelihood) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
+func (l *marginal) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
 	f, err := l.factor(ctx, theta)
 	if err != nil {
 		return 0, nil, err

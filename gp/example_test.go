@@ -205,7 +205,8 @@ func ExampleFit_counts() {
 	p, _ := m.Condition(ctx, d)
 	districts, _ := p.Responses(ctx, []int{3, 11})
 	for _, r := range districts {
-		fmt.Printf("relative risk %.1f, from %.1f to %.1f; above 1 with probability %.2f\n", r.Mean(), r.Quantile(0.025), r.Quantile(0.975), r.Above(1))
+		fmt.Printf("relative risk %.1f, from %.1f to %.1f; above 1 with probability %.2f\n", r.Mean(), r.Quantile(0.025), r.Quantile(0.975),
+			r.Above(1))
 		cases := r.Measurement(7.5)
 		fmt.Printf("cases where 7.5 are expected: %v to %v\n", cases.Quantile(0.025), cases.Quantile(0.975))
 	}

@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,13 @@ const exactLimit = 3000
 // FitOptions says how hyperparameters are learned; the zero value is a good
 // choice.
 type FitOptions struct {
-	Values    Values      // what is measured; zero: Gaussian
-	Solver    Solver      // zero: Auto
-	Mean      *float64    // known mean, on the scale that people read: of counts a rate, of shares a probability; nil: unknown, with a prior as wide as the data
-	NoiseSD   *float64    // known standard deviation of the noise of one measurement (of Student values the scale of its distribution), if Data has no noise variances; nil: learned
+	Values Values // what is measured; zero: Gaussian
+	Solver Solver // zero: Auto
+	// known mean, on the scale that people read: of counts a rate, of shares a probability; nil: unknown, with a prior as wide as the data
+	Mean *float64
+	// known standard deviation of the noise of one measurement (of Student values the scale of its distribution), if Data has no noise
+	// variances; nil: learned
+	NoiseSD   *float64
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
 	Ordered   bool        // Starts are in an order, such as that of length: those after one that is 20 nats below the best are not tried
 	MaxIter   int         // most iterations of BFGS; 0 means 100
@@ -62,10 +66,13 @@ type FitOptions struct {
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
 	ColdStart bool        // Iterative: Adam starts from the first of Starts, not from a fit to a few patches
 	Fixed     bool        // keep the most likely of Starts, and learn nothing
-	From      *Model      // fitted to the same values, or to a sample of them, maybe with another kernel: a learned noise starts from its own and, where a start begins with its hyperparameters, the first steps from the curvature at them; Gaussian values only; nil: none
-	Rival     *float64    // log marginal likelihood of another kernel for the same measurements: learning ends early if it is far better; nil: none
-	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
-	Seed      uint64      // of random probes
+	// fitted to the same values, or to a sample of them, maybe with another kernel: a learned noise starts from its own and, where a start
+	// begins with its hyperparameters, the first steps from the curvature at them; Gaussian values only; nil: none
+	From *Model
+	// log marginal likelihood of another kernel for the same measurements: learning ends early if it is far better; nil: none
+	Rival     *float64
+	Subsample int    // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
+	Seed      uint64 // of random probes
 
 	// Ranks are processes that fit the same model to the same data together; nil: this one
 	// alone. They call Fit, and methods of what follows from it, together. Many
@@ -92,8 +99,15 @@ type Stochastic struct {
 	Probes int     // random vectors, at most MaxProbes; 0 means 3 for many measurements to 15 for few
 	Tol    float64 // relative residual of solves; 0 means 0.03, or less where the kernel has a preconditioner of its own
 	Plain  bool    // no preconditioner, in the fit and in the posterior
-	Fresh  bool    // new probes in every step, and solves that start from zero; by default probes are kept and solves start from the last solution
+	// new probes in every step, and solves that start from zero; by default probes are kept and solves start from the last solution
+	Fresh bool
+
+	single, shared int  // other thresholds than singleFrom and sharedFrom; 0: those
+	double         bool // iterations in float64 alone
 }
+
+func (s Stochastic) singleFrom() int { return cmp.Or(s.single, singleFrom) }
+func (s Stochastic) sharedFrom() int { return cmp.Or(s.shared, sharedFrom) }
 
 // MaxProbes is the largest Stochastic.Probes.
 const MaxProbes = 64
@@ -114,7 +128,7 @@ type Model struct {
 	units   Units
 	meanVar float64 // of the unknown mean, standardised
 	solver  Solver
-	plain   bool // Iterative: no preconditioner
+	how     Stochastic // Iterative: how systems are solved
 	ranks   *ranks.Group
 	card    *Card // for posteriors; nil: none
 	values  Values
@@ -127,15 +141,17 @@ type Model struct {
 // State holds the learned parameters of a Model: with the kernel it determines the
 // model.
 type State struct {
-	Theta   []float64 `json:"theta"`    // of the kernel, for standardised values
-	Noise   float64   `json:"noise"`    // variance of one measurement, standardised; of Student values the squared scale; 0 for the kinds without noise
-	MeanVar float64   `json:"mean_var"` // variance of the unknown mean, standardised
-	Units   Units     `json:"units"`    // of f
-	Solver  Solver    `json:"solver"`
-	Values  Values    `json:"values,omitempty"` // what is measured; Gaussian if it is not there
-	Shape   Shape     `json:"shape,omitzero"`
+	Theta []float64 `json:"theta"` // of the kernel, for standardised values
+	// variance of one measurement, standardised; of Student values the squared scale; 0 for the kinds without noise
+	Noise   float64 `json:"noise"`
+	MeanVar float64 `json:"mean_var"` // variance of the unknown mean, standardised
+	Units   Units   `json:"units"`    // of f
+	Solver  Solver  `json:"solver"`
+	Values  Values  `json:"values,omitempty"` // what is measured; Gaussian if it is not there
+	Shape   Shape   `json:"shape,omitzero"`
 
-	Alternatives []Alternative `json:"alternatives,omitempty"` // two for each learned direction of the hyperparameters; none where these are taken as known
+	// two for each learned direction of the hyperparameters; none where these are taken as known
+	Alternatives []Alternative `json:"alternatives,omitempty"`
 }
 
 // State returns the parameters from which NewModel makes the same model.
@@ -148,7 +164,8 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 	if _, err := k.At(s.Theta); err != nil {
 		return nil, fmt.Errorf("making a model: %w", err)
 	}
-	if !(s.Noise >= 0) || !(s.MeanVar >= 0) || !(s.Units.Scale > 0) || math.IsNaN(s.Units.Center) || s.Solver != Exact && s.Solver != Iterative {
+	if !(s.Noise >= 0) || !(s.MeanVar >= 0) || !(s.Units.Scale > 0) || math.IsNaN(s.Units.Center) || s.Solver != Exact &&
+		s.Solver != Iterative {
 		return nil, fmt.Errorf("making a model: %+v is out of range", s)
 	}
 	if err := s.Shape.check(s.Values); err != nil {
@@ -159,7 +176,8 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 			return nil, fmt.Errorf("making a model: alternative hyperparameters: %w", err)
 		}
 	}
-	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver, values: s.Values, shape: s.Shape,
+	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver,
+		values: s.Values, shape: s.Shape,
 		alternatives: slices.Clone(s.Alternatives)}, nil
 }
 
@@ -179,19 +197,22 @@ func (m *Model) NoiseSD() float64 { return math.Sqrt(m.noiseOfNew()) * m.units.S
 // FitReport is the outcome of a fit: the learned hyperparameters, and how well the
 // optimisation went.
 type FitReport struct {
-	Solver          Solver    `json:"solver"`
-	Names           []string  `json:"names"`
-	Theta           []float64 `json:"theta"`             // standardised
-	NoiseSD         float64   `json:"noise_sd"`          // of one measurement, in the units of the data
-	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data: of all measurements, where the scatter of means is known; by Laplace's approximation unless the values are Gaussian
-	LogLikelihoodSE float64   `json:"log_likelihood_se"` // its standard error; 0 when exact
-	LOOScore        float64   `json:"loo_score"`         // mean leave-one-out log density, standardised; 0 with the iterative solver
-	Iterations      int       `json:"iterations"`
-	Evaluations     int       `json:"evaluations"`
-	Residual        float64   `json:"residual"`           // largest relative residual of the last step's solves; iterative solver only
-	Factored        bool      `json:"factored,omitempty"` // the iterative solver was not needed: a structure of the kernel, such as a table of nodes × periods, gives exact results
-	Values          Values    `json:"values,omitempty"`
-	Shape           Shape     `json:"shape,omitzero"` // learned parameters of the likelihood
+	Solver  Solver    `json:"solver"`
+	Names   []string  `json:"names"`
+	Theta   []float64 `json:"theta"`    // standardised
+	NoiseSD float64   `json:"noise_sd"` // of one measurement, in the units of the data
+	// of the standardised data: of all measurements, where the scatter of means is known; by Laplace's approximation unless the values are
+	// Gaussian
+	LogLikelihood   float64 `json:"log_likelihood"`
+	LogLikelihoodSE float64 `json:"log_likelihood_se"` // its standard error; 0 when exact
+	LOOScore        float64 `json:"loo_score"`         // mean leave-one-out log density, standardised; 0 with the iterative solver
+	Iterations      int     `json:"iterations"`
+	Evaluations     int     `json:"evaluations"`
+	Residual        float64 `json:"residual"` // largest relative residual of the last step's solves; iterative solver only
+	// the iterative solver was not needed: a structure of the kernel, such as a table of nodes × periods, gives exact results
+	Factored bool   `json:"factored,omitempty"`
+	Values   Values `json:"values,omitempty"`
+	Shape    Shape  `json:"shape,omitzero"` // learned parameters of the likelihood
 	// Converged reports, with the exact solver or a Subsample, that BFGS ended
 	// before MaxIter. With the iterative solver, which takes a fixed number of
 	// steps, it reports that the last step's Residual is at most Stochastic.Tol, or
@@ -240,7 +261,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	if opts.Epochs == 0 {
 		opts.Epochs = 50
 	}
-	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, plain: opts.Stochastic.Plain, ranks: opts.Ranks, card: opts.Device}
+	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, how: opts.Stochastic, ranks: opts.Ranks, card: opts.Device}
 	if m.solver == Auto {
 		m.solver = Exact
 		if d.Len() > exactLimit { // Condition may be given as many
@@ -270,10 +291,11 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		v := *opts.NoiseSD / m.units.Scale
 		p.known = v * v
 		if p.known == 0 && slices.ContainsFunc(d.Scatter, func(v float64) bool { return v > 0 }) {
-			return nil, r, fmt.Errorf("%w: measurements of one node differ, but the noise is given as 0; give a noise above 0, or let it be learned", ErrData)
+			return nil, r, fmt.Errorf("%w: measurements of one node differ, but the noise is given as 0; give a noise above 0, or let it be learned",
+				ErrData)
 		}
 	}
-	l := newLikelihood(k, s, m.meanVar, p)
+	l := newMarginal(k, s, m.meanVar, p)
 	theta, r, err := l.fit(ctx, m, p.warm(m.units, opts.From, starts), opts)
 	if errors.Is(err, errNoStart) && opts.From != nil { // with so little noise, rounding prevails
 		opts.From = nil
@@ -292,14 +314,14 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 }
 
 // fit learns from the data as the options and the solver of the model say.
-func (l *likelihood) fit(ctx context.Context, m *Model, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+func (l *marginal) fit(ctx context.Context, m *Model, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	switch {
 	case opts.Subsample > 0:
 		return l.fitComposite(ctx, l.patches(3*opts.Subsample/17, 5*opts.Subsample/17), starts, opts)
 	case m.solver == Exact:
-		return l.fitComposite(ctx, []*likelihood{l}, starts, opts)
-	case !m.plain && tabular(l.kernel, l.data):
-		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
+		return l.fitComposite(ctx, []*marginal{l}, starts, opts)
+	case !m.how.Plain && tabular(l.kernel, l.data):
+		theta, r, err = l.fitComposite(ctx, []*marginal{l}, starts, opts)
 		r.Factored = true
 		return theta, r, err
 	}
@@ -308,11 +330,12 @@ func (l *likelihood) fit(ctx context.Context, m *Model, starts [][]float64, opts
 
 // fitComposite climbs likelihoods of parts of the data, or of all of it, from the
 // most likely start, and adds the leave-one-out score.
-func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+func (l *marginal) fitComposite(ctx context.Context, parts []*marginal, starts [][]float64, opts FitOptions) (theta []float64,
+	r FitReport, err error) {
 	cache(parts)
 	all, values := make([]*scored, len(parts)), 0
 	for k, l := range parts {
-		all[k] = &scored{likelihood: l}
+		all[k] = &scored{marginal: l}
 		values += l.data.Len()
 	}
 	count := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
@@ -342,9 +365,9 @@ func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, star
 }
 
 // cache gives kernels a cache of the part that is the same in every evaluation.
-func cache(parts []*likelihood) {
+func cache(parts []*marginal) {
 	for p, l := range parts {
-		parts[p] = newLikelihood(kernel.Cached(l.kernel, l.data.Nodes, cacheBytes/len(parts)), l.data, l.meanVar, l.params)
+		parts[p] = newMarginal(kernel.Cached(l.kernel, l.data.Nodes, cacheBytes/len(parts)), l.data, l.meanVar, l.params)
 	}
 }
 
@@ -356,7 +379,7 @@ const (
 
 // fitIteratively starts from an exact fit to a few patches and goes on by
 // stochastic gradients of the whole.
-func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	scattered, err := l.scattered(starts[0])
 	if err != nil {
 		return nil, r, err
@@ -377,14 +400,15 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	if err != nil {
 		return nil, r, err
 	}
-	l = l.over(opts.Ranks)
+	l = l.over(opts.Ranks, opts.Stochastic)
 	l.card = opts.Device
 	if !opts.Fixed {
-		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, opts.Checkpoints, whole.Part(steps, steps/10)); err != nil {
+		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, opts.Checkpoints,
+			whole.Part(steps, steps/10)); err != nil {
 			return nil, r, err
 		}
 	}
-	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Stochastic.Plain, opts.Seed)
+	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Stochastic, opts.Seed)
 	return theta, r, err
 }
 

@@ -11,12 +11,10 @@ import (
 // CheckValues.
 func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model, FitReport, error) {
 	var r FitReport
-	if opts.Values == Shares {
-		d = d.PoolSums()
-	}
+	d = d.PoolAs(opts.Values)
 	m.values = opts.Values
 	var err error
-	if m.units, err = latentUnits(d, opts); err != nil {
+	if m.units, err = m.values.likelihood().units(d, opts); err != nil {
 		return nil, r, err
 	}
 	switch {
@@ -24,9 +22,6 @@ func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model
 		m.meanVar = 0
 	case m.values.latent():
 		m.meanVar = latentMeanVar
-	}
-	if m.values == Student {
-		m.shape.Freedom = studentFreedom
 	}
 	r, err = m.learn(ctx, m.units.standardLatent(d, m.values), d.NoiseVar != nil, opts)
 	if err != nil {
@@ -59,60 +54,64 @@ const laplaceLimit = 1500
 // byPatches reports whether hyperparameters are learned from patches of the data.
 func (m *Model) byPatches(d Data) bool { return m.solver == Iterative || d.Len() > laplaceLimit }
 
-// dispersionStart is where learning the dispersion of counts starts, and the median
-// of its weak prior.
-const dispersionStart = 0.1
-
-// learn sets the hyperparameters and the parameters of the likelihood.
+// learn sets the hyperparameters and the parameter of the likelihood.
 func (m *Model) learn(ctx context.Context, s Data, noisy bool, opts FitOptions) (FitReport, error) {
-	last := kernel.Param{Name: "noise", Start: 0.1, Positive: true}
-	p, starts, err := newParamsWith(m.kernel, opts.Starts, last, m.values != Student || noisy || opts.NoiseSD != nil)
+	of := m.values.likelihood().parameter()
+	known := of.name == "" || of.optional || of.noise && (noisy || opts.NoiseSD != nil)
+	p, starts, err := newParamsWith(m.kernel, opts.Starts, of.param(), known)
 	if err != nil {
 		return FitReport{}, err
 	}
-	p.floor = noiseFloorExact
-	if m.values == Student && opts.NoiseSD != nil {
+	p.floor = of.floor
+	if of.noise && opts.NoiseSD != nil {
 		v := *opts.NoiseSD / m.units.Scale
 		if p.known = v * v; p.known == 0 && !noisy {
-			return FitReport{}, fmt.Errorf("%w: Student's t has a scale above 0, but the noise is given as 0; take values of kind %s", ErrData, Gaussian)
+			return FitReport{}, fmt.Errorf("%w: values of kind %s have noise above 0, but it is given as 0; take values of kind %s", ErrData,
+				m.values, Gaussian)
 		}
 	}
-	whole := opts.Progress
-	if m.values == Counts && !opts.Fixed {
+	whole, twice := opts.Progress, of.optional && !opts.Fixed
+	if twice {
 		opts.Progress = whole.Part(1, 1)
 	}
 	theta, r, err := m.climbLaplace(ctx, s, p, starts, opts)
 	if err != nil {
 		return r, err
 	}
-	m.theta, m.noise = p.split(theta)
-	if m.values != Counts || opts.Fixed {
+	m.set(p, theta)
+	if !twice {
 		return r, nil
 	}
-	// Poisson numbers are the limit of no dispersion, which a search by logarithms does
-	// not reach: the two are fitted one after the other, and one more parameter has to
-	// be worth one nat (Akaike), as between kernels.
-	last = kernel.Param{Name: "dispersion", Start: dispersionStart, Positive: true}
-	if p, starts, err = newParamsWith(m.kernel, [][]float64{m.theta}, last, false); err != nil {
+	// The model without the parameter is a limit, which a search by logarithms does not reach: the two are fitted
+	// one after the other, and one more parameter has to be worth one nat (Akaike), as between kernels.
+	if p, starts, err = newParamsWith(m.kernel, [][]float64{m.theta}, of.param(), false); err != nil {
 		return r, err
 	}
-	p.floor, opts.Progress = 0, whole.Part(1, 0)
-	dispersed, q, err := m.climbLaplace(ctx, s, p, starts, opts)
+	p.floor, opts.Progress = of.floor, whole.Part(1, 0)
+	more, q, err := m.climbLaplace(ctx, s, p, starts, opts)
 	if err != nil {
 		return r, err
 	}
 	q.Iterations += r.Iterations
 	q.Evaluations += r.Evaluations
 	if q.LogLikelihood > r.LogLikelihood+1 {
-		m.theta, m.shape.Dispersion = p.split(dispersed)
+		m.set(p, more)
 		return q, nil
 	}
 	q.LogLikelihood, q.LOOScore, q.Converged = r.LogLikelihood, r.LOOScore, r.Converged
 	return q, nil
 }
 
+// set takes over what was learned.
+func (m *Model) set(p *params, theta []float64) {
+	own, last := p.split(theta)
+	m.theta = own
+	m.shape, m.noise = m.values.likelihood().shaped(last)
+}
+
 // climbLaplace maximises Laplace's approximation for all data, or for patches of it.
-func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]float64, opts FitOptions) (theta []float64, r FitReport,
+	err error) {
 	parts := []Data{s}
 	switch {
 	case opts.Subsample > 0:
@@ -123,14 +122,16 @@ func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]
 	all := make([]*laplace, len(parts))
 	for i, part := range parts {
 		k := kernel.Cached(m.kernel, part.Nodes, cacheBytes/len(parts))
-		all[i] = &laplace{kernel: k, data: part, values: m.values, freedom: m.shape.Freedom, center: m.units.Center, meanVar: m.meanVar, params: p}
+		all[i] = &laplace{kernel: k, data: part, values: m.values, center: m.units.Center, meanVar: m.meanVar,
+			params: p}
 	}
 	counted := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
 	if theta, err = bestStart(ctx, all, starts, false, counted); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, _, err = p.climbBy(ctx, theta, climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival}, counted.of(compositeObjective(all)).both()); err != nil {
+		if theta, r, _, err = p.climbBy(ctx, theta, climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival},
+			counted.of(compositeObjective(all)).both()); err != nil {
 			return nil, r, err
 		}
 	}

@@ -3,11 +3,9 @@ package gp
 import (
 	"encoding/csv"
 	"errors"
-	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
@@ -16,6 +14,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -40,7 +39,9 @@ func rootMeanSquare(t *testing.T, m *Model, d Data, truth []float64) float64 {
 // TestStudentIgnoresOutliers learns from a ring of which every second node is measured
 // with noise 0.2, ten times: once clean, and once with a tenth of the values off by 10.
 func TestStudentIgnoresOutliers(t *testing.T) {
-	const n, replicas = 120, 10
+	t.Parallel()
+	const n = 120
+	replicas := testkit.Size(4, 10)
 	truth := make([]float64, n)
 	for i := range truth {
 		truth[i] = 3 + 2*math.Sin(2*math.Pi*float64(i)/40)
@@ -60,12 +61,13 @@ func TestStudentIgnoresOutliers(t *testing.T) {
 		for name, c := range map[string]struct {
 			d Data
 			v Values
-		}{"gaussian clean": {d, Gaussian}, "student clean": {d, Student}, "gaussian outliers": {bad, Gaussian}, "student outliers": {bad, Student}} {
+		}{"gaussian clean": {d, Gaussian}, "student clean": {d, Student}, "gaussian outliers": {bad, Gaussian},
+			"student outliers": {bad, Student}} {
 			m, _, err := Fit(background, k, c.d, FitOptions{Values: c.v})
 			if err != nil {
 				t.Fatal(err)
 			}
-			sum[name] += rootMeanSquare(t, m, c.d, truth) / replicas
+			sum[name] += rootMeanSquare(t, m, c.d, truth) / float64(replicas)
 		}
 	}
 	t.Logf("errors %.4v", sum)
@@ -82,11 +84,13 @@ func TestStudentIgnoresOutliers(t *testing.T) {
 // truth, by less than its four hyperparameters can gain by chance (10 nats are beyond
 // all doubt).
 func TestFitOfValuesFindsHyperparameters(t *testing.T) {
+	t.Parallel()
+	n := testkit.Size(150, 300)
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
 		s.Units.Center, s.Theta = 0, []float64{1.5, 8}
-		truth := ringModel(t, 300, s)
-		d := simulated(v, allNodes(300), priorDraw(t, truth, 4), size, s.Shape, math.Sqrt(s.Noise), 4)
+		truth := ringModel(t, n, s)
+		d := simulated(v, allNodes(n), priorDraw(t, truth, 4), size, s.Shape, math.Sqrt(s.Noise), 4)
 		m, report, err := Fit(background, truth.kernel, d, FitOptions{Values: v})
 		if err != nil {
 			t.Fatal(err)
@@ -103,11 +107,13 @@ func TestFitOfValuesFindsHyperparameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%v: theta %.3g, noise %.3g, %+v, log likelihood %.2f, of the truth %.2f; %d evaluations", v, m.theta, m.noise, m.shape, got, want, report.Evaluations)
+		t.Logf("%v: theta %.3g, noise %.3g, %+v, log likelihood %.2f, of the truth %.2f; %d evaluations", v, m.theta, m.noise, m.shape, got, want,
+			report.Evaluations)
 		if got < want-2 || got > want+10 || !report.Converged || report.Values != v {
 			t.Errorf("%v: log likelihood %v, of the truth %v; converged %v", v, got, want, report.Converged)
 		}
-		if off := math.Log(m.units.Scale) * 300; v == Student && math.Abs(report.LogLikelihood-off-got) > 0.1 || v != Student && math.Abs(report.LogLikelihood-got) > 0.1 {
+		if off := math.Log(m.units.Scale) * float64(n); v == Student && math.Abs(report.LogLikelihood-off-got) > 0.1 || v != Student &&
+			math.Abs(report.LogLikelihood-got) > 0.1 {
 			t.Errorf("%v: the report has the log likelihood %v, the posterior %v", v, report.LogLikelihood, got)
 		}
 	}
@@ -123,17 +129,17 @@ func must[T any](v T, err error) T {
 // TestFitOfValuesBySamples learns from a sample, as comparisons of kernels do, and from
 // patches, as the iterative solver does.
 func TestFitOfValuesBySamples(t *testing.T) {
-	if testing.Short() {
-		t.Skip("twelve fits")
-	}
+	t.Parallel()
+	testkit.Unraced(t)
+	n := testkit.Size(100, 300)
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
 		s.Units.Center, s.Theta = 0, []float64{1.5, 8}
-		truth := ringModel(t, 300, s)
+		truth := ringModel(t, n, s)
 		f := priorDraw(t, truth, 4)
-		d := simulated(v, allNodes(300), f, size, s.Shape, math.Sqrt(s.Noise), 4)
+		d := simulated(v, allNodes(n), f, size, s.Shape, math.Sqrt(s.Noise), 4)
 		want := 0.0
-		for _, opts := range []FitOptions{{}, {Subsample: 272}, {Solver: Iterative}} {
+		for _, opts := range []FitOptions{{}, {Subsample: n * 272 / 300}, {Solver: Iterative}} {
 			opts.Values = v
 			m, report, err := Fit(background, truth.kernel, d, opts)
 			if err != nil {
@@ -153,6 +159,7 @@ func TestFitOfValuesBySamples(t *testing.T) {
 
 // TestKnownMeanOfCounts fixes the mean on the scale that people read.
 func TestKnownMeanOfCounts(t *testing.T) {
+	t.Parallel()
 	k := ringModel(t, 12, State{}).kernel
 	d := Data{Nodes: []int{1, 2}, Y: []float64{3, 5}}
 	rate, none, noise := 2.0, 0.0, 1.0
@@ -163,7 +170,8 @@ func TestKnownMeanOfCounts(t *testing.T) {
 	if s := m.State(); s.Units.Center != math.Log(2) || s.MeanVar != 0 {
 		t.Errorf("state %+v", s)
 	}
-	for _, opts := range []FitOptions{{Values: Counts, Mean: &none}, {Values: Shares, Mean: &rate}, {Values: Counts, NoiseSD: &noise}, {Values: 9}} {
+	for _, opts := range []FitOptions{{Values: Counts, Mean: &none}, {Values: Shares, Mean: &rate}, {Values: Counts, NoiseSD: &noise},
+		{Values: 9}} {
 		if _, _, err := Fit(background, k, d, opts); !errors.Is(err, ErrData) {
 			t.Errorf("%+v: %v", opts, err)
 		}
@@ -172,6 +180,7 @@ func TestKnownMeanOfCounts(t *testing.T) {
 
 // TestSharesPoolExactly: the sums of a node's trials say as much as the trials.
 func TestSharesPoolExactly(t *testing.T) {
+	t.Parallel()
 	s, _ := stateOf(Shares)
 	m := ringModel(t, 20, s)
 	d := simulated(Shares, []int{3, 4, 3, 8, 4, 3}, []float64{1, 0, 1, -1, 0, 1}, 5, Shape{}, 0, 2)
@@ -192,10 +201,7 @@ func TestSharesPoolExactly(t *testing.T) {
 func lipCancer(t *testing.T) (*graph.Graph, Data, []float64) {
 	t.Helper()
 	read := func(name string) [][]float64 {
-		file, err := os.Open(filepath.Join("..", "..", "shared", "datasets", "lip_cancer", name))
-		if errors.Is(err, fs.ErrNotExist) {
-			t.Skip("there are no shared datasets here")
-		}
+		file, err := os.Open(testkit.Data(t, "lip_cancer/"+name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,6 +264,7 @@ func slopeOf(p *Posterior, x []float64, v float64) (mean, sd float64) {
 // an intrinsic autoregression that leaves out the islands. All are posterior
 // means over hyperparameters; ours are learned.
 func TestLipCancer(t *testing.T) {
+	t.Parallel()
 	g, d, x := lipCancer(t)
 	for _, c := range []struct {
 		name   string
@@ -284,7 +291,8 @@ func TestLipCancer(t *testing.T) {
 			t.Fatal(err)
 		}
 		fifth := all[4].Measurement(d.Exposure[4]).Mean()
-		t.Logf("%s: slope %.3f ± %.3f, district 5 %.1f ± %.1f, %v %.3g, dispersion %.3g, log likelihood %.2f", c.name, slope, sd, fifth, d.Exposure[4]*all[4].SD(), report.Names, m.theta, m.shape.Dispersion, report.LogLikelihood)
+		t.Logf("%s: slope %.3f ± %.3f, district 5 %.1f ± %.1f, %v %.3g, dispersion %.3g, log likelihood %.2f", c.name, slope, sd, fifth,
+			d.Exposure[4]*all[4].SD(), report.Names, m.theta, m.shape.Dispersion, report.LogLikelihood)
 		if slope < 0.365-0.134 || slope > 0.447+0.120 || sd < 0.09 || sd > 0.2 {
 			t.Errorf("%s: the slope is %.3f ± %.3f, published are 0.365 ± 0.134 to 0.447 ± 0.120", c.name, slope, sd)
 		}
@@ -304,7 +312,7 @@ func TestThreadsDoNotMatterForValues(t *testing.T) {
 			var first []float64
 			for _, threads := range []int{1, 4} {
 				before := runtime.GOMAXPROCS(threads)
-				m, report, err := Fit(background, k, d, FitOptions{Values: v, Solver: solver, MaxIter: 5})
+				m, report, err := Fit(background, k, d, FitOptions{Values: v, Solver: solver, MaxIter: testkit.Size(2, 5)})
 				var mean []float64
 				if err == nil {
 					mean, err = must(m.Condition(background, d)).Mean(background, allNodes(150))
@@ -326,6 +334,7 @@ func TestThreadsDoNotMatterForValues(t *testing.T) {
 // TestStudentWithGivenScales learns and predicts where the squared scale comes with every
 // measurement.
 func TestStudentWithGivenScales(t *testing.T) {
+	t.Parallel()
 	k := ringModel(t, 40, State{}).kernel
 	d := simulated(Student, allNodes(40)[:30], wave(40), 1, Shape{Freedom: 4}, 0.2, 4)
 	plain := d.Clone()

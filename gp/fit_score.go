@@ -7,7 +7,7 @@ import (
 
 // scored is a part of the data whose evaluations are remembered: the report of a fit needs no factor of its own.
 type scored struct {
-	*likelihood
+	*marginal
 	seen []score
 }
 

@@ -21,7 +21,8 @@ import (
 //
 // are in the units of the data. Without prior (nil) there are means only. With the iterative solver H⁻¹C is found to the
 // accuracy that Covariance has.
-func (p *Posterior) Functionals(ctx context.Context, cross *mat.Dense, prior *mat.SymDense) (mean []float64, covariance *mat.SymDense, err error) {
+func (p *Posterior) Functionals(ctx context.Context, cross *mat.Dense, prior *mat.SymDense) (mean []float64, covariance *mat.SymDense,
+	err error) {
 	rows, n := cross.Dims()
 	if rows != p.data.Len() || prior != nil && prior.SymmetricDim() != n {
 		return nil, nil, fmt.Errorf("functionals: %d × %d covariances with %d measurements do not fit", rows, n, p.data.Len())

@@ -14,6 +14,7 @@ import (
 // A difference between two nodes is a functional: its posterior is that of Mean and
 // Covariance, with both solvers.
 func TestFunctionals(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(6, 6)
 	if err != nil {
 		t.Fatal(err)

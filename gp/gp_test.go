@@ -140,6 +140,7 @@ func near(t *testing.T, what string, got, want []float64, tol float64) {
 // Mean and variance equal the dense formula to 1e-8, for every representation,
 // with learned, given and repeated noise.
 func TestPosteriorEqualsFormula(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	n := g.Len()
 	for name, k := range kernels(t, g) {
@@ -189,6 +190,7 @@ func TestPosteriorEqualsFormula(t *testing.T) {
 // Moments of 4,000 samples agree with the exact posterior: means within five
 // standard errors, variances within 5·√(2/4000) = 11 %.
 func TestSamplesHaveThePosteriorsMoments(t *testing.T) {
+	t.Parallel()
 	const draws = 4000
 	g := smallGraph(t)
 	d := someData(g.Len(), 12, 2)
@@ -242,6 +244,7 @@ func TestSamplesHaveThePosteriorsMoments(t *testing.T) {
 // The gradient of the likelihood against central differences, for every kernel
 // and parameter.
 func TestLikelihoodGradient(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		d := someData(g.Len(), 14, 3)
@@ -253,7 +256,7 @@ func TestLikelihoodGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLikelihood(k, units.standard(d), 1, p)
+		l := newMarginal(k, units.standard(d), 1, p)
 		theta := starts[0]
 		_, grad, err := l.evaluate(background, theta)
 		if err != nil {
@@ -277,6 +280,7 @@ func TestLikelihoodGradient(t *testing.T) {
 }
 
 func TestLeaveOneOutEqualsLeavingOut(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	d := someData(g.Len(), 10, 4)
 	m, _, err := Fit(background, kernels(t, g)["dense"], d, FitOptions{})
@@ -292,7 +296,8 @@ func TestLeaveOneOutEqualsLeavingOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, i := range d.Nodes {
-		rest := Data{Nodes: append(append([]int(nil), d.Nodes[:k]...), d.Nodes[k+1:]...), Y: append(append([]float64(nil), d.Y[:k]...), d.Y[k+1:]...)}
+		rest := Data{Nodes: append(append([]int(nil), d.Nodes[:k]...), d.Nodes[k+1:]...),
+			Y: append(append([]float64(nil), d.Y[:k]...), d.Y[k+1:]...)}
 		q, err := m.Condition(background, rest)
 		if err != nil {
 			t.Fatal(err)
@@ -314,6 +319,7 @@ func TestLeaveOneOutEqualsLeavingOut(t *testing.T) {
 // likelihood lies within five standard errors of the exact one (TestLikelihoodByProbes…
 // says more of that, TestIterativeVariances of variances).
 func TestIterativeAgreesWithExact(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(20, 20)
 	if err != nil {
 		t.Fatal(err)
@@ -347,8 +353,8 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLikelihood(k, m.units.standard(d), m.meanVar, p)
-		value, se, err := l.estimate(background, append(m.Theta(), m.noise), false, 1)
+		l := newMarginal(k, m.units.standard(d), m.meanVar, p)
+		value, se, err := l.estimate(background, append(m.Theta(), m.noise), Stochastic{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,6 +368,7 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 // likelihood where it ends is within three nats of the best. It is 0.4 to 2.1 nats
 // below for tolerances of solves from 0.029 to 0.031, so chance has a part in it.
 func TestIterativeFitComesNear(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(25, 25)
 	if err != nil {
 		t.Fatal(err)
@@ -388,6 +395,7 @@ func TestIterativeFitComesNear(t *testing.T) {
 
 // Scaling and shifting the data scales and shifts the predictions, at any size.
 func TestUnitsDoNotMatter(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	k := kernels(t, g)["dense"]
 	base := someData(g.Len(), 12, 8)
@@ -429,6 +437,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 // Where nothing was measured the prior remains: a component without data, and a
 // lone node, are as uncertain as the model can be.
 func TestUnmeasuredComponents(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	d := Data{}
 	for i := range 30 { // the grid alone
@@ -452,6 +461,7 @@ func TestUnmeasuredComponents(t *testing.T) {
 }
 
 func TestFewMeasurements(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		d := Data{Nodes: []int{0, 7, 33}, Y: []float64{1, 2, 4}} // the last is a lone node
@@ -474,6 +484,7 @@ func TestFewMeasurements(t *testing.T) {
 }
 
 func TestBadData(t *testing.T) {
+	t.Parallel()
 	k := kernels(t, smallGraph(t))["dense"]
 	for name, d := range map[string]Data{
 		"none":           {},
@@ -503,6 +514,7 @@ func TestBadData(t *testing.T) {
 // The stochastic gradient has the exact one as its mean: over 60 seeds, within
 // five standard errors and the tolerance of the solves.
 func TestProbesGiveTheGradient(t *testing.T) {
+	t.Parallel()
 	const seeds = 60
 	g, err := graph.Grid(15, 15)
 	if err != nil {
@@ -518,7 +530,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLikelihood(k, units.standard(d), 1, p)
+	l := newMarginal(k, units.standard(d), 1, p)
 	_, want, err := l.evaluate(background, starts[0])
 	if err != nil {
 		t.Fatal(err)
@@ -544,6 +556,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 
 // Where a diagonal is expensive, variances are sampled, and SDError says so.
 func TestDearDiagonalsAreSampled(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(60, 60)
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,7 @@ type iterativeSystem struct {
 	near    solve.Preconditioner // of solves, instead of precond; nil unless the kernel has one
 	own     bool                 // one of them is that of the kernel, not the diagonal
 	inverse solve.Preconditioner // nil unless the kernel has one
+	double  bool                 // iterations in float64 alone
 	most    int                  // iterations of a solve that has to converge
 	sd      []float64            // of every measurement, if the system is scaled by them; else nil
 	rows    *solve.Rows          // of several ranks; nil: one has all
@@ -48,17 +49,20 @@ type iterativeSystem struct {
 	mixed func() (solve.Operator, error)
 }
 
-// newIterativeSystem prepares to solve H·x = b; plain is without a preconditioner.
-func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, rows *solve.Rows, noise []float64, plain bool) (*iterativeSystem, error) {
-	return newIterativeSystemBeside(ctx, cov, d, rows, noise, plain, nil)
+// newIterativeSystem prepares to solve H·x = b.
+func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, rows *solve.Rows, noise []float64,
+	how Stochastic) (*iterativeSystem, error) {
+	return newIterativeSystemBeside(ctx, cov, d, rows, noise, how, nil)
 }
 
 // newIterativeSystemBeside is newIterativeSystem with the preconditioners of another system
 // of the same measurements, if it is not nil and they are the kernel's own.
-func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data, rows *solve.Rows, noise []float64, plain bool, other *iterativeSystem) (*iterativeSystem, error) {
-	s := &iterativeSystem{op: cov.Cross(d.Nodes, d.Nodes), noise: noise, most: solveMost, rows: rows} // before the preconditioner, which uses its features
+func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data, rows *solve.Rows, noise []float64, how Stochastic,
+	other *iterativeSystem) (*iterativeSystem, error) {
+	// before the preconditioner, which uses its features
+	s := &iterativeSystem{op: cov.Cross(d.Nodes, d.Nodes), noise: noise, double: how.double, most: solveMost, rows: rows}
 	all, _ := rows.Total(len(d.Nodes))
-	if mixed := kernel.AbilitiesOf(cov).Mixed; mixed != nil && all >= singleFrom {
+	if mixed := kernel.AbilitiesOf(cov).Mixed; mixed != nil && all >= how.singleFrom() {
 		background := context.WithoutCancel(ctx)
 		s.mixed = sync.OnceValues(func() (solve.Operator, error) { return mixed(background, d.Nodes, 0) })
 	}
@@ -72,7 +76,7 @@ func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data
 		s.near, s.precond, s.own = other.near, other.precond, true
 		return s, nil
 	}
-	if !plain {
+	if !how.Plain {
 		if near := kernel.AbilitiesOf(cov).Approximate; near != nil {
 			if s.near, err = near(ctx, d.Nodes, 0, noise); err != nil {
 				return nil, err
@@ -151,10 +155,7 @@ func (s *iterativeSystem) product(mayMix bool) (solve.Operator, error) {
 // long range has eigenvalues as large as the number of measurements, which magnify
 // rounding: on a ring of 500,000 nodes, samples took 11 iterations in float32 and 3
 // in float64.
-func (s *iterativeSystem) single() bool { return !s.own && maySingle }
-
-// maySingle allows iterations in float32. It is a variable for tests, which compare with float64.
-var maySingle = true
+func (s *iterativeSystem) single() bool { return !s.own && !s.double }
 
 // run solves by conjugate gradients with the preconditioner and the inverse of
 // the system.
@@ -179,24 +180,25 @@ func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se fl
 	if err != nil {
 		return 0, 0, err
 	}
-	return solve.LogDet(ctx, op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Early: s.own, Precond: s.precond, Seed: seed, Rows: s.rows})
+	return solve.LogDet(ctx, op, s.noise, solve.LogDetOptions{
+		Probes: 8, Steps: 25, Early: s.own, Precond: s.precond, Seed: seed, Rows: s.rows})
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
 // each other, of the given size each, and of scattered measurements for kernels of
 // long range. Fitted exactly, they are a start that costs
 // the same at any size.
-func (l *likelihood) patches(size, scattered int) []*likelihood {
-	var all []*likelihood
+func (l *marginal) patches(size, scattered int) []*marginal {
+	var all []*marginal
 	for _, chosen := range choosePatches(l.kernel, l.data, size, scattered) {
-		all = append(all, newLikelihood(l.kernel, l.data.Select(chosen), l.meanVar, l.params))
+		all = append(all, newMarginal(l.kernel, l.data.Select(chosen), l.meanVar, l.params))
 	}
 	return all
 }
 
 // scattered returns the number of scattered measurements to learn from: they tell
 // about the part of a kernel that has a long range.
-func (l *likelihood) scattered(theta []float64) (int, error) {
+func (l *marginal) scattered(theta []float64) (int, error) {
 	own, _ := l.params.split(theta)
 	cov, err := l.kernel.At(own)
 	if err != nil || !kernel.AbilitiesOf(cov).LongRange {
@@ -207,13 +209,13 @@ func (l *likelihood) scattered(theta []float64) (int, error) {
 
 // estimate returns the log likelihood at theta by one solve and a stochastic
 // log-determinant, with its standard error.
-func (l *likelihood) estimate(ctx context.Context, theta []float64, plain bool, seed uint64) (value, se float64, err error) {
-	fit, logDet, se, done, err := l.estimateOnCard(ctx, theta, plain, seed)
+func (l *marginal) estimate(ctx context.Context, theta []float64, how Stochastic, seed uint64) (value, se float64, err error) {
+	fit, logDet, se, done, err := l.estimateOnCard(ctx, theta, how.Plain, seed)
 	if err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}
 	if !done {
-		if fit, logDet, se, err = l.estimateHere(ctx, theta, plain, seed); err != nil {
+		if fit, logDet, se, err = l.estimateHere(ctx, theta, how, seed); err != nil {
 			return 0, 0, fmt.Errorf("log likelihood: %w", err)
 		}
 	}
@@ -224,14 +226,14 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, plain bool, 
 }
 
 // estimateHere returns yᵀH⁻¹y and the log-determinant with its standard error.
-func (l *likelihood) estimateHere(ctx context.Context, theta []float64, plain bool, seed uint64) (fit, logDet, se float64, err error) {
+func (l *marginal) estimateHere(ctx context.Context, theta []float64, how Stochastic, seed uint64) (fit, logDet, se float64, err error) {
 	own, noise := l.params.split(theta)
 	base, err := l.kernel.At(own)
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	cov, noiseVar := kernel.WithConstant(base, l.meanVar), noises(l.data, noise)
-	system, err := newIterativeSystem(ctx, cov, l.data, l.systemRows(), noiseVar, plain)
+	system, err := newIterativeSystem(ctx, cov, l.data, l.systemRows(), noiseVar, how)
 	if err != nil {
 		return 0, 0, 0, err
 	}

@@ -15,8 +15,8 @@ import (
 // inverse of the noise variances: (W^-½x) solves B for W^½b. Where variances differ by
 // orders of magnitude, residuals are then measured in standard deviations of each
 // measurement, and not by the least certain ones. The determinant is that of B.
-func newScaledSystem(ctx context.Context, cov kernel.Covariance, nodes []int, noise []float64, plain bool) (*iterativeSystem, error) {
-	base, err := newIterativeSystem(ctx, cov, Data{Nodes: nodes}, nil, noise, plain)
+func newScaledSystem(ctx context.Context, cov kernel.Covariance, nodes []int, noise []float64, how Stochastic) (*iterativeSystem, error) {
+	base, err := newIterativeSystem(ctx, cov, Data{Nodes: nodes}, nil, noise, how)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func newScaledSystem(ctx context.Context, cov kernel.Covariance, nodes []int, no
 		ones[k], sd[k], root[k] = 1, math.Sqrt(v), 1/math.Sqrt(v)
 		sum += math.Log(v)
 	}
-	s := &iterativeSystem{op: scaledOperator{base.op, root}, noise: ones, own: base.own, most: base.most, sd: sd}
+	s := &iterativeSystem{op: scaledOperator{base.op, root}, noise: ones, own: base.own, double: base.double, most: base.most, sd: sd}
 	if base.precond != nil {
 		s.precond = scaledFactored{base.precond, sd, sum}
 	}

@@ -11,12 +11,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
 // likelihoodOf returns the likelihood of standardised data, and a start that is no
 // optimum.
-func likelihoodOf(t testing.TB, k kernel.Kernel, d Data, meanVar float64) (*likelihood, []float64) {
+func likelihoodOf(t testing.TB, k kernel.Kernel, d Data, meanVar float64) (*marginal, []float64) {
 	t.Helper()
 	units, err := unitsOf(d, FitOptions{})
 	if err != nil {
@@ -26,11 +27,11 @@ func likelihoodOf(t testing.TB, k kernel.Kernel, d Data, meanVar float64) (*like
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newLikelihood(k, units.standard(d), meanVar, p), starts[0]
+	return newMarginal(k, units.standard(d), meanVar, p), starts[0]
 }
 
 // gram returns H at theta.
-func (l *likelihood) gram(t testing.TB, theta []float64) *mat.SymDense {
+func (l *marginal) gram(t testing.TB, theta []float64) *mat.SymDense {
 	t.Helper()
 	own, noise := l.params.split(theta)
 	cov, err := l.kernel.At(own)
@@ -51,6 +52,7 @@ func (l *likelihood) gram(t testing.TB, theta []float64) *mat.SymDense {
 // ½αᵀ∂Hα − ½ mean_s (H⁻¹z_s)ᵀ∂H z_s by dense matrices and central differences of
 // H, whose own error is below 1e-6: nothing is left to chance.
 func TestGradientOfTheseProbes(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(9, 9)
 	if err != nil {
 		t.Fatal(err)
@@ -97,26 +99,21 @@ func TestGradientOfTheseProbes(t *testing.T) {
 // size, with the same probes, one after another and with fresh probes; learning ends at the
 // same hyperparameters to 1e-3, and has the same bits at any number of threads.
 func TestSingleSteps(t *testing.T) {
-	g, err := graph.Grid(30, 40)
+	side := testkit.Size(20, 30)
+	g, err := graph.Grid(side, side+side/3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, d := kernels(t, g)["grf"], someData(1200, 700, 6)
+	k, d := kernels(t, g)["grf"], someData(g.Len(), g.Len()*7/12, 6)
 	d.Count = make([]int, d.Len())
 	for i := range d.Count {
 		d.Count[i] = 1 + i%3
 	}
-	singly := func(from int) func() {
-		before := singleFrom
-		singleFrom = from
-		return func() { singleFrom = before }
-	}
 	for _, opts := range []Stochastic{{Tol: 1e-5, Probes: 3}, {Tol: 1e-5, Plain: true, Probes: 20}, {Tol: 1e-5, Fresh: true}} {
 		l, theta := likelihoodOf(t, k, d, 1)
 		wide := newLearner(l, opts, 4)
-		restore := singly(0)
+		opts.single = 1
 		narrow := newLearner(l, opts, 4)
-		restore()
 		if wide.single != nil || narrow.single == nil {
 			t.Fatal("not the learners to compare")
 		}
@@ -133,18 +130,17 @@ func TestSingleSteps(t *testing.T) {
 		}
 	}
 	learn := func(from, threads int) []float64 {
-		defer singly(from)()
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 		l, theta := likelihoodOf(t, k, d, 1)
-		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4}, 3, nil, nil)
+		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4, single: from}, 3, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return end
 	}
-	wide, narrow := learn(1<<30, 2), learn(0, 2)
+	wide, narrow := learn(1<<30, 2), learn(1, 2)
 	near(t, "learned in float32", narrow, wide, 1e-3)
-	if !slices.Equal(narrow, learn(0, 1)) {
+	if !slices.Equal(narrow, learn(1, 1)) {
 		t.Error("other bits with one thread")
 	}
 }
@@ -163,16 +159,12 @@ func TestMixedSteps(t *testing.T) {
 	for i := range d.Count {
 		d.Count[i] = 1 + i%3
 	}
-	mixing := func(from, threads int) func() {
-		before, were := singleFrom, runtime.GOMAXPROCS(threads)
-		singleFrom = from
-		return func() { singleFrom = before; runtime.GOMAXPROCS(were) }
-	}
 	gradients := func(from, threads int, opts Stochastic) (all []float64) {
-		defer mixing(from, threads)()
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+		opts.single = from
 		l, theta := likelihoodOf(t, k, d, 1)
 		w := newLearner(l, opts, 4)
-		if (w.mixed != nil) != (from == 0) {
+		if (w.mixed != nil) != (from == 1) {
 			t.Fatal("not the learners to compare")
 		}
 		for s := range 3 {
@@ -185,9 +177,10 @@ func TestMixedSteps(t *testing.T) {
 		return all
 	}
 	for _, opts := range []Stochastic{{Tol: 1e-5, Probes: 3}, {Tol: 1e-5, Probes: 20, Fresh: true}} {
-		wide, narrow := gradients(1<<30, 2, opts), gradients(0, 2, opts)
-		near(t, "derivative in mixed precision", narrow, wide, 1e-4*math.Abs(slices.MaxFunc(wide, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })))
-		if !slices.Equal(narrow, gradients(0, 1, opts)) {
+		wide, narrow := gradients(1<<30, 2, opts), gradients(1, 2, opts)
+		near(t, "derivative in mixed precision", narrow, wide,
+			1e-4*math.Abs(slices.MaxFunc(wide, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })))
+		if !slices.Equal(narrow, gradients(1, 1, opts)) {
 			t.Error("other bits with one thread")
 		}
 	}
@@ -196,6 +189,7 @@ func TestMixedSteps(t *testing.T) {
 // TestAhead: the guess of the next step is exact where solutions are linear in the
 // hyperparameters, and is not taken where they turn back.
 func TestAhead(t *testing.T) {
+	t.Parallel()
 	var a ahead
 	x, solutions := []float64{1, 2}, []float64{0}
 	at := func(x []float64) float64 { return 3*x[0] - x[1] }
@@ -217,6 +211,7 @@ func TestAhead(t *testing.T) {
 // the whole matrix, and the log likelihood by probes is the exact one: the
 // log-determinant is left neither to chance nor to quadrature.
 func TestLikelihoodByProbesWithoutChance(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(400)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +225,7 @@ func TestLikelihoodByProbesWithoutChance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, se, err := l.estimate(background, theta, false, 1)
+	got, se, err := l.estimate(background, theta, Stochastic{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,6 +240,7 @@ func TestLikelihoodByProbesWithoutChance(t *testing.T) {
 // are less than 2 % of the log-determinant. Means and steps are the same without a
 // preconditioner.
 func TestLikelihoodByProbesOnAverage(t *testing.T) {
+	t.Parallel()
 	const seeds = 300
 	l, theta := likelihoodOf(t, kernels(t, smallGraph(t))["grf"], someData(34, 22, 3), 1)
 	f, err := l.factor(background, theta)
@@ -254,7 +250,7 @@ func TestLikelihoodByProbesOnAverage(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		sum, square := 0.0, 0.0
 		for seed := range uint64(seeds) {
-			v, _, err := l.estimate(background, theta, plain, seed)
+			v, _, err := l.estimate(background, theta, Stochastic{Plain: plain}, seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,6 +271,7 @@ func TestLikelihoodByProbesOnAverage(t *testing.T) {
 // Fresh probes are others in every step, solved from zero, and the same again for
 // the same seed; without, they stay.
 func TestFreshProbes(t *testing.T) {
+	t.Parallel()
 	l, theta := likelihoodOf(t, kernels(t, smallGraph(t))["grf"], someData(34, 20, 3), 1)
 	for _, fresh := range []bool{false, true} {
 		w, again := newLearner(l, Stochastic{Fresh: fresh}, 1), newLearner(l, Stochastic{Fresh: fresh}, 1)
@@ -301,6 +298,7 @@ func TestFreshProbes(t *testing.T) {
 // With more probes, a smaller residual and no preconditioner learning ends near
 // where it ends by itself; what makes no sense is refused.
 func TestStochasticOptions(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(15, 15)
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +313,7 @@ func TestStochasticOptions(t *testing.T) {
 	}
 	m, _ := fit(Stochastic{})
 	n, r := fit(Stochastic{Probes: 64, Tol: 1e-2, Plain: true, Fresh: true})
-	if !n.plain || m.plain || r.Residual > 1e-2 || !r.Converged {
+	if !n.how.Plain || m.how.Plain || r.Residual > 1e-2 || !r.Converged {
 		t.Errorf("residual %v, converged %v", r.Residual, r.Converged)
 	}
 	// 15 probes of 150 measurements leave 6 % of the noise to chance (root mean square of 24
@@ -327,7 +325,7 @@ func TestStochasticOptions(t *testing.T) {
 	if step[*iterativeSystem](t)(p.iterative()).precond != nil {
 		t.Error("the posterior has a preconditioner")
 	}
-	q.plain = false
+	q.how.Plain = false
 	want := step[[]float64](t)(step[*Posterior](t)(q.Condition(background, d)).Mean(background, allNodes(225)))
 	near(t, "mean", step[[]float64](t)(p.Mean(background, allNodes(225))), want, 1e-3)
 	for _, bad := range []Stochastic{{Probes: -1}, {Probes: MaxProbes + 1}, {Tol: -1}, {Tol: math.NaN()}, {Tol: 1}} {
@@ -342,6 +340,7 @@ func TestStochasticOptions(t *testing.T) {
 // 1 to 3 % on average. Beyond that the mean over nodes is the exact one within four
 // standard errors of 256 draws, less than 3 %.
 func TestIterativeVariances(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(20, 20)
 	if err != nil {
 		t.Fatal(err)
@@ -349,6 +348,9 @@ func TestIterativeVariances(t *testing.T) {
 	d, all := someData(400, 200, 5), allNodes(400)
 	numbers := step[[]float64](t)
 	for name, k := range kernels(t, g) {
+		if name != "grf" && !testkit.IsFull() {
+			continue
+		}
 		m, _, err := Fit(background, k, d, FitOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -356,7 +358,8 @@ func TestIterativeVariances(t *testing.T) {
 		n := *m
 		n.solver = Iterative
 		exact, iterative := step[*Posterior](t)(m.Condition(background, d)), step[*Posterior](t)(n.Condition(background, d))
-		want, same, got := numbers(exact.Variance(background, all)), numbers(exact.sampledVariance(background, exact.wholeList(all), nil)), numbers(iterative.Variance(background, all))
+		want, same, got := numbers(exact.Variance(background, all)), numbers(exact.sampledVariance(background, exact.wholeList(all), nil)),
+			numbers(iterative.Variance(background, all))
 		least, most := math.Inf(1), 0.0
 		for i := range want {
 			least, most = min(least, got[i]/same[i]), max(most, got[i]/same[i])
@@ -390,6 +393,7 @@ func TestIterativeVariances(t *testing.T) {
 
 // TestSmallest: the smallest of many numbers, wherever it is.
 func TestSmallest(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 2, 1 << 15, 1<<15 + 1, 100_000} {
 		for _, at := range []int{0, n / 2, n - 1} {
 			x := slices.Repeat([]float64{3}, n)

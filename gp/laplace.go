@@ -22,21 +22,17 @@ type laplace struct {
 	kernel  kernel.Kernel
 	data    Data // as observe takes it
 	values  Values
-	freedom float64
 	center  float64
 	meanVar float64
-	params  *params   // of the kernel, and the noise or the dispersion last
+	params  *params   // of the kernel, and that of the likelihood last
 	alpha   []float64 // K⁻¹f̂ at the last hyperparameters, to start from; nil at first
 }
 
-// observed returns the kernel's parameters and the observations at theta. The last
-// parameter is the squared scale of Student's t, or the dispersion of counts.
+// observed returns the kernel's parameters and the observations at theta.
 func (l *laplace) observed(theta []float64) ([]float64, *observations) {
 	own, last := l.params.split(theta)
-	if l.values == Counts {
-		return own, observe(l.values, Shape{Dispersion: last}, l.center, 0, l.data)
-	}
-	return own, observe(l.values, Shape{Freedom: l.freedom}, l.center, last, l.data)
+	shape, noise := l.values.likelihood().shaped(last)
+	return own, observe(l.values, shape, l.center, noise, l.data)
 }
 
 // mode is the most likely f, with the factor of B.
@@ -88,7 +84,7 @@ func (m *mode) climb(ctx context.Context, alpha []float64) error {
 		return err
 	}
 	n, most, enough := m.obs.len(), newtonMost, newtonDecrement
-	constant := m.obs.values == Student
+	constant := !m.obs.of.concave()
 	if constant {
 		most, enough = scoringMost, scoringDecrement
 	}
@@ -210,7 +206,7 @@ func (m *mode) at(alpha, f []float64) float64 {
 // of scoring that promises less than the rounding of the value need not climb.
 func (m *mode) move(step, along []float64, promised float64) bool {
 	rounding := 0.0
-	if m.obs.values == Student && promised < 1e-9 {
+	if !m.obs.of.concave() && promised < 1e-9 {
 		rounding = 1e-12 * (1 + math.Abs(m.value))
 	}
 	alpha, f := make([]float64, len(step)), make([]float64, len(step))

@@ -58,7 +58,7 @@ func (m *mode) gradient(ctx context.Context, nodes []int, size int, shape bool) 
 
 // adjoint returns (I + CK)⁻¹s, where C are minus the second derivatives.
 func (m *mode) adjoint(s []float64) ([]float64, error) {
-	if m.obs.values != Student {
+	if m.obs.of.concave() {
 		return m.reduce(s), nil
 	}
 	n := len(s)

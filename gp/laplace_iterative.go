@@ -37,8 +37,8 @@ func (p *Posterior) findIteratively(ctx context.Context, nodes []int, most float
 	prior := most / mostNoise // largest prior variance
 	var system *iterativeSystem
 	for range iterativeNewtonMost {
-		if system == nil || obs.values != Student { // its weights are constant
-			if system, err = newScaledSystem(ctx, p.cov, nodes, slices.Clone(noise), p.model.plain); err != nil {
+		if system == nil || obs.of.concave() { // else weights are constant
+			if system, err = newScaledSystem(ctx, p.cov, nodes, slices.Clone(noise), p.model.how); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -22,7 +22,7 @@ import (
 // right-hand sides are the same in every step, so that solutions change little and
 // start warm.
 type learner struct {
-	*likelihood
+	*marginal
 	opts      Stochastic
 	seed      uint64
 	taken     uint64           // steps
@@ -43,12 +43,12 @@ type learner struct {
 	built  []float64
 }
 
-func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
+func newLearner(l *marginal, opts Stochastic, seed uint64) *learner {
 	if opts.Probes == 0 {
 		all, _ := l.systemRows().Total(l.data.Len())
 		opts.Probes = probeCount(all)
 	}
-	w := &learner{likelihood: l, opts: opts, seed: seed}
+	w := &learner{marginal: l, opts: opts, seed: seed}
 	w.weight = make([]float64, 1+opts.Probes)
 	for j := range w.weight {
 		if w.weight[j] = 0.5; j > 0 {
@@ -85,7 +85,7 @@ func (w *learner) prepare() {
 	w.sides, w.solutions = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
 	w.probe(rng.New(w.seed, "probes"))
 	all, _ := w.systemRows().Total(n)
-	if mixed := kernel.TrainingOf(w.kernel).Mixed; mixed != nil && all >= singleFrom && !w.opts.Plain {
+	if mixed := kernel.TrainingOf(w.kernel).Mixed; mixed != nil && all >= w.opts.singleFrom() && !w.opts.Plain {
 		w.mixed = mixed(w.data.Nodes, w.meanVar)
 	}
 	if w.mixed == nil {
@@ -108,7 +108,8 @@ func (w *learner) probe(signs *rng.Stream) {
 
 // learn takes the given number of steps of Adam from theta, with a rate that falls
 // to a tenth. States go to the store, unless it is nil.
-func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, store Checkpoints, steps *progress.Work) ([]float64, FitReport, error) {
+func (l *marginal) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, store Checkpoints,
+	steps *progress.Work) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
 	if err := w.begin(ctx); err != nil {
 		return nil, FitReport{}, err
@@ -242,7 +243,8 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 
 // at returns the system at the hyperparameters of the kernel and the noise variances, and
 // how to add the gradient after weigh.
-func (w *learner) at(ctx context.Context, own, noise []float64) (s *iterativeSystem, gradient func(ctx context.Context, grad []float64) error, err error) {
+func (w *learner) at(ctx context.Context, own, noise []float64) (s *iterativeSystem,
+	gradient func(ctx context.Context, grad []float64) error, err error) {
 	beside := w.beside()
 	if w.mixed != nil {
 		if err := w.mixed.Set(ctx, own); err != nil {
@@ -263,7 +265,7 @@ func (w *learner) at(ctx context.Context, own, noise []float64) (s *iterativeSys
 			return nil, nil, err
 		}
 		cov := kernel.WithConstant(base, w.meanVar)
-		if s, err = newIterativeSystemBeside(ctx, cov, w.data, w.systemRows(), noise, w.opts.Plain, beside); err != nil {
+		if s, err = newIterativeSystemBeside(ctx, cov, w.data, w.systemRows(), noise, w.opts, beside); err != nil {
 			return nil, nil, err
 		}
 		gradient = func(ctx context.Context, grad []float64) error {

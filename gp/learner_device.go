@@ -283,7 +283,8 @@ func widened(x []float32) []float64 {
 }
 
 // estimateOnCard is estimateHere on a card; done is false where there is none that can.
-func (l *likelihood) estimateOnCard(ctx context.Context, theta []float64, plain bool, seed uint64) (fit, logDet, se float64, done bool, err error) {
+func (l *marginal) estimateOnCard(ctx context.Context, theta []float64, plain bool, seed uint64) (fit, logDet, se float64, done bool,
+	err error) {
 	for first := true; ; first = false {
 		device := l.card.Use()
 		if device == nil || l.share != nil {
@@ -315,7 +316,8 @@ func (l *likelihood) estimateOnCard(ctx context.Context, theta []float64, plain 
 }
 
 // estimateBy is estimateHere with the kernel at the measurements on a card.
-func (l *likelihood) estimateBy(ctx context.Context, device *gpu.Device, rows *keptRows, theta []float64, plain bool, seed uint64) (fit, logDet, se float64, err error) {
+func (l *marginal) estimateBy(ctx context.Context, device *gpu.Device, rows *keptRows, theta []float64, plain bool, seed uint64) (fit,
+	logDet, se float64, err error) {
 	own, noise := l.params.split(theta)
 	s := &cardSystem{device: device, rows: rows, parts: []*keptRows{rows}, noise: noises(l.data, noise), plain: plain}
 	defer s.free()

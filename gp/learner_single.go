@@ -14,8 +14,8 @@ import (
 
 // singleFrom is the number of measurements from which steps of learning are taken in
 // float32 throughout, if the kernel can. Fewer are near the processor whatever their
-// precision. It is a variable for tests.
-var singleFrom = 1 << 13
+// precision.
+const singleFrom = 1 << 13
 
 // singleLearner takes the steps of a learner in float32: solves leave a residual of a few
 // percent, and gradients are estimates. Sums are float64. Memory is the limit, so blocks
@@ -32,7 +32,7 @@ type singleLearner struct {
 func newSingleLearner(w *learner) *singleLearner {
 	n, k := w.data.Len(), 1+w.opts.Probes
 	single := kernel.TrainingOf(w.kernel).Single
-	if all, _ := w.systemRows().Total(n); single == nil || all < singleFrom {
+	if all, _ := w.systemRows().Total(n); single == nil || all < w.opts.singleFrom() {
 		return nil
 	}
 	rows := single(w.data.Nodes, w.meanVar)

@@ -3,15 +3,18 @@ package gp
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/solve"
 	"grfgp/walk"
@@ -41,6 +44,16 @@ func ringKernels(t *testing.T, g *graph.Graph) map[string]kernel.Kernel {
 	}
 }
 
+// manyRingKernels are those of ringKernels, of which the quick suite has the features alone.
+func manyRingKernels(t *testing.T, g *graph.Graph) map[string]kernel.Kernel {
+	t.Helper()
+	all := ringKernels(t, g)
+	if !testkit.IsFull() {
+		maps.DeleteFunc(all, func(name string, _ kernel.Kernel) bool { return strings.HasPrefix(name, "series") })
+	}
+	return all
+}
+
 // bothWays conditions one model on the same measurements by each solver.
 func bothWays(t *testing.T, k kernel.Kernel, kappa, noise float64, d Data) (exact, iterative *Posterior) {
 	t.Helper()
@@ -64,14 +77,13 @@ func bothWays(t *testing.T, k kernel.Kernel, kappa, noise float64, d Data) (exac
 // standard errors, which come from the spread over draws. The standard error
 // that is stated for each standard deviation is the one that is seen.
 func TestSampledVarianceAtLowNoise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("about numbers, and slow under the race detector")
-	}
+	t.Parallel()
+	testkit.Unraced(t)
 	const n, count = 600, 240
 	g := step[*graph.Graph](t)(graph.Ring(n))
 	d := Data{Nodes: rand.New(rng.New(1, "low noise")).Perm(n)[:count], Y: make([]float64, count)}
-	for name, k := range ringKernels(t, g) {
-		for _, c := range []struct{ kappa, noise float64 }{{4, 1e-2}, {4, 1e-4}, {20, 1e-4}, {4, 1e-6}, {4, 0}} {
+	for name, k := range manyRingKernels(t, g) {
+		for _, c := range []struct{ kappa, noise float64 }{{4, 1e-4}, {4, 0}, {4, 1e-2}, {20, 1e-4}, {4, 1e-6}}[:testkit.Size(2, 5)] {
 			t.Run(fmt.Sprintf("%s, kappa %g, noise %g", name, c.kappa, c.noise), func(t *testing.T) {
 				exact, iterative := bothWays(t, k, c.kappa, c.noise, d)
 				want := step[[]float64](t)(exact.exactVariance(background, exact.wholeList(allNodes(n)), nil))
@@ -140,15 +152,14 @@ func meanRatio(t *testing.T, p *Posterior, nodes []int, variance []float64) (rat
 // 12 functions and the nodes that were not measured, which has a standard error
 // of about 0.02.
 func TestStandardisedErrorsByIteration(t *testing.T) {
-	if testing.Short() {
-		t.Skip("about numbers, and slow under the race detector")
-	}
+	t.Parallel()
+	testkit.Unraced(t)
 	const n, count, functions = 600, 240, 12
 	g := step[*graph.Graph](t)(graph.Ring(n))
 	nodes := rand.New(rng.New(2, "low noise")).Perm(n)
 	measured, others := nodes[:count], nodes[count:]
-	for name, k := range ringKernels(t, g) {
-		for _, noise := range []float64{1e-4, 1e-8, 0} {
+	for name, k := range manyRingKernels(t, g) {
+		for _, noise := range []float64{1e-8, 1e-4, 0}[:testkit.Size(1, 3)] {
 			prior, _ := bothWays(t, k, 4, noise, Data{Nodes: measured, Y: make([]float64, count)})
 			truth := mat.NewDense(n, functions, nil)
 			if err := prior.cov.Prior(background, truth, 3); err != nil {
@@ -180,16 +191,15 @@ func TestStandardisedErrorsByIteration(t *testing.T) {
 // Covariances by iteration keep to the exact ones where variances are small
 // beside the kernel's: within 5 % of the standard deviations.
 func TestCovarianceAtLowNoise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("about numbers, and slow under the race detector")
-	}
+	t.Parallel()
+	testkit.Unraced(t)
 	const n, count = 600, 240
 	g := step[*graph.Graph](t)(graph.Ring(n))
 	nodes := rand.New(rng.New(3, "low noise")).Perm(n)
 	d := Data{Nodes: nodes[:count], Y: make([]float64, count)}
 	at := nodes[count-30 : count+30]
-	for name, k := range ringKernels(t, g) {
-		for _, noise := range []float64{1e-1, 1e-2, 1e-4, 1e-6, 0} {
+	for name, k := range manyRingKernels(t, g) {
+		for _, noise := range []float64{1e-4, 0, 1e-1, 1e-2, 1e-6}[:testkit.Size(2, 5)] {
 			exact, iterative := bothWays(t, k, 20, noise, d)
 			want := step[*mat.Dense](t)(exact.Covariance(background, at, at))
 			got := step[*mat.Dense](t)(iterative.Covariance(background, at, at))
@@ -212,9 +222,8 @@ func TestCovarianceAtLowNoise(t *testing.T) {
 // A system that cannot be solved to what the noise asks for is an error, not a
 // variance.
 func TestVarianceSaysWhenSolvesFail(t *testing.T) {
-	if testing.Short() {
-		t.Skip("about numbers, and slow under the race detector")
-	}
+	t.Parallel()
+	testkit.Unraced(t)
 	k := ringKernels(t, step[*graph.Graph](t)(graph.Ring(600)))["series, one scale"]
 	d := Data{Nodes: rand.New(rng.New(1, "low noise")).Perm(600)[:240], Y: make([]float64, 240)}
 	_, p := bothWays(t, k, 20, 1e-4, d)

@@ -13,6 +13,7 @@ import (
 // but the mean, are the exact ones within five standard errors, 5·√(2/4000) = 11 %.
 // Draws at a few nodes and at all of them go two ways.
 func TestDrawsOfTheUnknownMean(t *testing.T) {
+	t.Parallel()
 	const draws = 4000
 	n := smallGraph(t).Len()
 	d := Data{Nodes: []int{3}, Y: []float64{0}, NoiseVar: []float64{1e4}}

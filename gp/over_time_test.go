@@ -27,6 +27,7 @@ import (
 // fields have a standard error of their mean, measured from their scatter; the mean
 // must be within four of them, and within 0.03, of 0.95.
 func TestOverTimePredicts(t *testing.T) {
+	t.Parallel()
 	const n, periods, fields = 60, 12, 8
 	g, err := graph.Ring(n)
 	if err != nil {
@@ -153,6 +154,7 @@ func predict(t *testing.T, p *gp.Posterior, nodes []int) (mean, variance []float
 
 // The iterative solver gives the same means over time as the exact one.
 func TestOverTimeIteratively(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(60)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +232,8 @@ func ExampleDataOf_overTime() {
 	if err != nil {
 		panic(err)
 	}
-	m, err := gp.NewModel(kernel.OverTime(k, periods.Times), gp.State{Theta: []float64{4, 2, 3, 1}, Noise: 0.1, MeanVar: 1, Units: gp.Units{Center: 5, Scale: 1}, Solver: gp.Exact})
+	m, err := gp.NewModel(kernel.OverTime(k, periods.Times),
+		gp.State{Theta: []float64{4, 2, 3, 1}, Noise: 0.1, MeanVar: 1, Units: gp.Units{Center: 5, Scale: 1}, Solver: gp.Exact})
 	if err != nil {
 		panic(err)
 	}

@@ -12,6 +12,7 @@ import (
 // millionth of the variance of the data, where that is likeliest. With three times
 // the floor allowed, its standard deviation is below 0.18 % of theirs.
 func TestNoiseComesDownToTheFloor(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(120)
 	if err != nil {
 		t.Fatal(err)

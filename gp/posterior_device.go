@@ -16,8 +16,8 @@ import (
 )
 
 // cardFrom is the number of nodes from which posteriors by the exact solver are computed on a
-// card: fewer take no time on the processor. It is a variable for tests.
-var cardFrom = 1 << 15
+// card: fewer take no time on the processor.
+const cardFrom = 1 << 15
 
 // device returns the card that the posterior is computed on; nil: none.
 func (p *Posterior) device() *gpu.Device {
@@ -26,7 +26,7 @@ func (p *Posterior) device() *gpu.Device {
 	if device == nil || p.share != nil || p.table != nil || kernel.TrainingOf(p.model.kernel).Device == nil {
 		return nil
 	}
-	if !card.Must && p.model.solver != Iterative && p.Nodes() < cardFrom {
+	if !card.Must && p.model.solver != Iterative && p.Nodes() < cmp.Or(card.from, cardFrom) {
 		return nil
 	}
 	return device
@@ -150,7 +150,7 @@ func (p *Posterior) onCard(ctx context.Context, what string, do func(s *cardSyst
 			if parts, err = p.partsOn(card); parts == nil {
 				return cmp.Or(err, errNotThere)
 			}
-			s := &cardSystem{device: device, rows: parts[0], parts: parts, noise: p.noise, plain: p.model.plain}
+			s := &cardSystem{device: device, rows: parts[0], parts: parts, noise: p.noise, plain: p.model.how.Plain}
 			defer s.free()
 			if err := s.prepare(ctx, p.model.theta); err != nil {
 				return err
@@ -306,7 +306,8 @@ func (p *Posterior) sampleOnCard(ctx context.Context, l places, draws int, seed 
 
 // drawOnCard calls do with standardised posterior draws at places, from draw number lo on, some at
 // a time.
-func (p *Posterior) drawOnCard(ctx context.Context, s *cardSystem, v *keptValues, draws int, seed uint64, do func(lo int, values *gpu.Block)) error {
+func (p *Posterior) drawOnCard(ctx context.Context, s *cardSystem, v *keptValues, draws int, seed uint64,
+	do func(lo int, values *gpu.Block)) error {
 	most := columnsAtATime(s.device, 2*p.Nodes()+len(v.nodes)+8*p.data.Len())
 	for lo := 0; lo < draws; lo += most {
 		k := min(draws-lo, most)

@@ -10,6 +10,7 @@ import (
 // Whatever solves it, a posterior refuses nodes that are none and a negative
 // number of draws, and of nothing it gives nothing.
 func TestPosteriorOfOddQuestions(t *testing.T) {
+	t.Parallel()
 	k, d := kernels(t, smallGraph(t))["grf"], someData(34, 10, 1)
 	for _, solver := range []Solver{Exact, Iterative} {
 		m, _, err := Fit(background, k, d, FitOptions{Solver: solver})
@@ -37,7 +38,8 @@ func TestPosteriorOfOddQuestions(t *testing.T) {
 			t.Errorf("%v: of no nodes %v and %v", solver, mean, variance)
 		}
 		draw := step[*mat.Dense](t)
-		for _, s := range []*mat.Dense{draw(p.Sample(background, nil, 3, 1)), draw(p.Sample(background, []int{1, 2}, 0, 1)), draw(p.Covariance(background, nil, []int{1}))} {
+		for _, s := range []*mat.Dense{draw(p.Sample(background, nil, 3, 1)), draw(p.Sample(background, []int{1, 2}, 0, 1)),
+			draw(p.Covariance(background, nil, []int{1}))} {
 			if !s.IsEmpty() {
 				t.Errorf("%v: %v of nothing", solver, s)
 			}
@@ -47,6 +49,7 @@ func TestPosteriorOfOddQuestions(t *testing.T) {
 
 // What the caller does to the measurements afterwards is of no account.
 func TestPosteriorKeepsItsData(t *testing.T) {
+	t.Parallel()
 	k, d := kernels(t, smallGraph(t))["dense"], someData(34, 10, 1)
 	m, _, err := Fit(background, k, d, FitOptions{})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // repeated returns several readings of each of some nodes, in mixed order, and
@@ -64,6 +65,7 @@ func rowsOfNodes(d Data, nodes []int) Data {
 }
 
 func TestPool(t *testing.T) {
+	t.Parallel()
 	rows, means := repeated(34, 12, 1)
 	p := rows.Pool()
 	if !slices.Equal(p.Nodes, means.Nodes) || !slices.Equal(p.Count, means.Count) {
@@ -94,6 +96,7 @@ func TestPool(t *testing.T) {
 }
 
 func TestAppend(t *testing.T) {
+	t.Parallel()
 	single, noisy := Data{Nodes: []int{1}, Y: []float64{2}}, Data{Nodes: []int{1}, Y: []float64{2}, NoiseVar: []float64{3}}
 	counted := Data{Nodes: []int{4}, Y: []float64{5}, Count: []int{6}}
 	means := Data{Nodes: []int{4}, Y: []float64{5}, Count: []int{6}, Scatter: []float64{7}}
@@ -132,6 +135,7 @@ func TestAppend(t *testing.T) {
 // Likelihood and gradient of means with their counts and scatters are those of
 // all readings, for every kernel, with the noise learned and with it known.
 func TestMeansHaveTheLikelihoodOfReadings(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	rows, means := repeated(g.Len(), 14, 2)
 	units, err := unitsOf(rows, FitOptions{})
@@ -151,11 +155,11 @@ func TestMeansHaveTheLikelihoodOfReadings(t *testing.T) {
 			}
 			p.known = 0.3
 			theta := starts[0]
-			want, wantGrad, err := (newLikelihood(k, units.standard(rows), 1, p)).evaluate(background, theta)
+			want, wantGrad, err := (newMarginal(k, units.standard(rows), 1, p)).evaluate(background, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, grad, err := (newLikelihood(k, units.standard(means), 1, p)).evaluate(background, theta)
+			got, grad, err := (newMarginal(k, units.standard(means), 1, p)).evaluate(background, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,17 +172,20 @@ func TestMeansHaveTheLikelihoodOfReadings(t *testing.T) {
 // What is learned from means with their counts and scatters is what is learned
 // from all readings, however systems are solved and whatever part is taken.
 func TestMeansTeachWhatReadingsTeach(t *testing.T) {
-	g, err := graph.Grid(25, 25)
+	t.Parallel()
+	side := testkit.Size(15, 25)
+	g, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := kernels(t, g)["grf"]
-	rows, means := repeated(g.Len(), 400, 3)
+	count := g.Len() * 16 / 25
+	rows, means := repeated(g.Len(), count, 3)
 	noise := 0.7
 	for name, opts := range map[string]FitOptions{
 		"exact":       {Solver: Exact},
 		"iterative":   {Solver: Iterative, Epochs: 10},
-		"sketch":      {Solver: Exact, Subsample: 1700},
+		"sketch":      {Solver: Exact, Subsample: count * 17 / 4},
 		"known noise": {Solver: Exact, NoiseSD: &noise},
 		"fixed":       {Solver: Iterative, Fixed: true},
 	} {
@@ -202,7 +209,7 @@ func TestMeansTeachWhatReadingsTeach(t *testing.T) {
 		}
 		// Against the likelihood of all rows, which knows nothing of pooling.
 		p := &params{list: k.Params(), known: m.noise}
-		want, err := (newLikelihood(k, m.units.standard(rows), m.meanVar, p)).logLikelihood(background, m.theta)
+		want, err := (newMarginal(k, m.units.standard(rows), m.meanVar, p)).logLikelihood(background, m.theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,6 +221,7 @@ func TestMeansTeachWhatReadingsTeach(t *testing.T) {
 
 // The patches of a sketch have the likelihood of all readings in them.
 func TestPatchesOfMeans(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(25, 25)
 	if err != nil {
 		t.Fatal(err)
@@ -228,13 +236,13 @@ func TestPatchesOfMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := (newLikelihood(k, units.standard(means), 1, p)).patches(patchNodes, 50)
+	parts := (newMarginal(k, units.standard(means), 1, p)).patches(patchNodes, 50)
 	for q, l := range parts {
 		got, grad, err := l.evaluate(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := newLikelihood(k, units.standard(rowsOfNodes(rows, l.data.Nodes)), 1, p)
+		all := newMarginal(k, units.standard(rowsOfNodes(rows, l.data.Nodes)), 1, p)
 		want, wantGrad, err := all.evaluate(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
@@ -251,6 +259,7 @@ func TestPatchesOfMeans(t *testing.T) {
 // mean: over 40 seeds, within five standard errors and the tolerance of the
 // solves. Without counts the derivative by the noise would be twice what it is.
 func TestProbesGiveTheGradientOfReadings(t *testing.T) {
+	t.Parallel()
 	const seeds = 40
 	g, err := graph.Grid(15, 15)
 	if err != nil {
@@ -266,13 +275,13 @@ func TestProbesGiveTheGradientOfReadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, want, err := (newLikelihood(k, units.standard(rows), 1, p)).evaluate(background, starts[0])
+	_, want, err := (newMarginal(k, units.standard(rows), 1, p)).evaluate(background, starts[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum, square := make([]float64, len(want)), make([]float64, len(want))
 	for seed := range uint64(seeds) {
-		grad, err := newLearner(newLikelihood(k, units.standard(means), 1, p), Stochastic{}, seed).step(background, starts[0])
+		grad, err := newLearner(newMarginal(k, units.standard(means), 1, p), Stochastic{}, seed).step(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,6 +302,7 @@ func TestProbesGiveTheGradientOfReadings(t *testing.T) {
 // scatter matters for learning alone. Where the noise is that of values, the
 // counts matter only for what one more reading would have.
 func TestMeansPredictWhatReadingsPredict(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	numbers := step[[]float64](t)
 	for name, k := range kernels(t, g) {
@@ -327,6 +337,7 @@ func TestMeansPredictWhatReadingsPredict(t *testing.T) {
 
 // With the solver that iterates, to its tolerance.
 func TestIterativeMeans(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(25, 25)
 	if err != nil {
 		t.Fatal(err)
@@ -365,6 +376,7 @@ func TestIterativeMeans(t *testing.T) {
 // Leaving out a mean is leaving out all its readings, and what is predicted is
 // their mean: its noise is that of a reading over their number.
 func TestLeaveOneOutOfMeans(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	rows, means := repeated(g.Len(), 10, 8)
 	m, r, err := Fit(background, kernels(t, g)["dense"], rows, FitOptions{})
@@ -392,6 +404,7 @@ func TestLeaveOneOutOfMeans(t *testing.T) {
 
 // A posterior is extended by means as by readings.
 func TestExtendByMeans(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	rows, means := repeated(g.Len(), 12, 9)
 	post, numbers := step[*Posterior](t), step[[]float64](t)
@@ -410,17 +423,19 @@ func TestExtendByMeans(t *testing.T) {
 }
 
 func TestBadRepeats(t *testing.T) {
+	t.Parallel()
 	k := kernels(t, smallGraph(t))["dense"]
 	zero := 0.0
 	for what, c := range map[string]struct {
 		d    Data
 		opts FitOptions
 	}{
-		"2 nodes and 1 counts":       {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1}}, FitOptions{}},
-		"2 nodes and 1 scatters":     {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1, 2}, Scatter: []float64{1}}, FitOptions{}},
-		"mean of 0 measurements":     {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1, 0}}, FitOptions{}},
-		"is -1, want":                {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{2, 2}, Scatter: []float64{1, -1}}, FitOptions{}},
-		"is NaN, want":               {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{2, 2}, Scatter: []float64{1, math.NaN()}}, FitOptions{}},
+		"2 nodes and 1 counts":   {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1}}, FitOptions{}},
+		"2 nodes and 1 scatters": {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1, 2}, Scatter: []float64{1}}, FitOptions{}},
+		"mean of 0 measurements": {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1, 0}}, FitOptions{}},
+		"is -1, want":            {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{2, 2}, Scatter: []float64{1, -1}}, FitOptions{}},
+		"is NaN, want": {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{2, 2}, Scatter: []float64{1, math.NaN()}},
+			FitOptions{}},
 		"a single one, which has no": {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Scatter: []float64{1, 0}}, FitOptions{}},
 		"noise is given as 0":        {Data{Nodes: []int{1, 1, 2}, Y: []float64{1, 2, 3}}, FitOptions{NoiseSD: &zero}},
 	} {

@@ -22,7 +22,8 @@ type Response struct {
 // mean and variance, such as those of Posterior.Mean and Posterior.Variance.
 func (m *Model) Response(mean, variance float64) Response {
 	scale := m.units.Scale
-	return Response{values: m.values, shape: m.shapeOfNew(), mean: mean, sd: math.Sqrt(max(variance, 0)), noise: m.noiseOfNew() * scale * scale}
+	return Response{values: m.values, shape: m.shapeOfNew(), mean: mean, sd: math.Sqrt(max(variance, 0)),
+		noise: m.noiseOfNew() * scale * scale}
 }
 
 // Response is that of the model, but a new Gaussian measurement has the noise of
@@ -33,7 +34,7 @@ func (p *Posterior) Response(mean, variance float64) Response {
 	switch {
 	case r.values == Gaussian:
 		r.noise = p.NoiseVar()
-	case r.values == Student:
+	case r.values.About().Noisy:
 		r.noise = p.scaleOfNoise() * p.model.units.Scale * p.model.units.Scale
 	}
 	return r
@@ -70,14 +71,8 @@ func (r Response) Mean() float64 {
 		mean, _ := r.transform.moments(r.mean, r.sd*r.sd)
 		return mean
 	}
-	switch r.values {
-	case Counts:
-		return math.Exp(r.mean + r.sd*r.sd/2)
-	case Shares, YesNo:
-		p, _ := r.probability()
-		return p
-	}
-	return r.mean
+	mean, _ := r.values.likelihood().moments(r.mean, r.sd)
+	return mean
 }
 
 // SD returns the standard deviation of the quantity.
@@ -86,25 +81,8 @@ func (r Response) SD() float64 {
 		_, sd := r.transform.moments(r.mean, r.sd*r.sd)
 		return sd
 	}
-	switch r.values {
-	case Counts:
-		return r.Mean() * math.Sqrt(math.Expm1(r.sd*r.sd))
-	case Shares, YesNo:
-		_, v := r.probability()
-		return math.Sqrt(v)
-	}
-	return r.sd
-}
-
-// probability returns mean and variance of the logistic of f.
-func (r Response) probability() (mean, variance float64) {
-	square := 0.0
-	r.average(0, func(f, w float64) {
-		p := logistic(f)
-		mean += w * p
-		square += w * p * p
-	})
-	return mean, max(square-mean*mean, 0)
+	_, sd := r.values.likelihood().moments(r.mean, r.sd)
+	return sd
 }
 
 // Quantile returns the value that the quantity is below with probability p.
@@ -118,10 +96,11 @@ func (r Response) Quantile(p float64) float64 {
 // Above returns the probability that the quantity is above a threshold, such as 1 for
 // a relative risk.
 func (r Response) Above(threshold float64) float64 {
+	about := r.values.About()
 	switch {
-	case (r.values.latent() || r.transform != NoTransform) && threshold < 0:
+	case threshold < about.Least, r.transform != NoTransform && threshold < 0:
 		return 1
-	case (r.values == Shares || r.values == YesNo) && threshold >= 1:
+	case threshold >= about.Most:
 		return 0
 	}
 	z := r.mean - r.values.Link(r.transform.Forward(threshold))
@@ -132,32 +111,6 @@ func (r Response) Above(threshold float64) float64 {
 		return 0
 	}
 	return normalCDF(z / r.sd)
-}
-
-// average calls add with points of f and weights that add to 1: the trapezoidal rule
-// on eight and a half standard deviations either way, in quarters of one or finer where
-// the integrand changes within width; 0 means nothing finer. At most 1,025 points are
-// taken; the step is then wider than the width, and probabilities are exact to the
-// step's own, below 0.7 %.
-func (r Response) average(width float64, add func(f, weight float64)) {
-	if r.sd == 0 {
-		add(r.mean, 1)
-		return
-	}
-	const reach, most = 8.5, 512
-	n := 34
-	if width > 0 {
-		n = min(most, max(n, int(math.Ceil(reach*r.sd/width*1.5))))
-	}
-	h, sum := reach/float64(n), 0.0
-	for q := -n; q <= n; q++ {
-		z := float64(q) * h
-		sum += math.Exp(-z * z / 2)
-	}
-	for q := -n; q <= n; q++ {
-		z := float64(q) * h
-		add(r.mean+r.sd*z, math.Exp(-z*z/2)/sum)
-	}
 }
 
 func normalCDF(z float64) float64      { return math.Erfc(-z/math.Sqrt2) / 2 }

@@ -2,13 +2,15 @@ package gp
 
 import "math"
 
-// integrateLog returns log ∫ p(y|f) N(f; mean, variance) df for a log-concave density
-// that is given by its terms; guess is an f that the measurement alone suggests. The trapezoidal rule about the mode, in quarters of the
+// integrateLog returns the log density ∫ p(y|f) N(f; mean, variance) df of a reading whose likelihood is
+// log-concave; f includes the offset. The trapezoidal rule about the mode, in quarters of the
 // width there, is exact to about ten digits: its error falls faster than any power.
-func integrateLog(at func(f float64) terms, guess, mean, variance float64) float64 {
+func integrateLog(l likelihood, o reading, mean, variance float64) float64 {
+	at := func(f float64) terms { return l.terms(o, f) }
 	if variance <= 0 {
-		return at(mean).value
+		return l.base(o) + at(mean).value
 	}
+	guess, _ := l.guess(o)
 	value := func(f float64) float64 { return at(f).value - (f-mean)*(f-mean)/(2*variance) }
 	f, t := peak(at, value, guess, mean, variance)
 	top := value(f)
@@ -24,7 +26,7 @@ func integrateLog(at func(f float64) terms, guess, mean, variance float64) float
 			sum += math.Exp(v)
 		}
 	}
-	return top + math.Log(sum*h) - math.Log(2*math.Pi*variance)/2
+	return l.base(o) + top + math.Log(sum*h) - math.Log(2*math.Pi*variance)/2
 }
 
 // peak returns the mode of value by Newton's method with halved steps, from the better
@@ -49,36 +51,39 @@ func peak(at func(f float64) terms, value func(f float64) float64, guess, mean, 
 	return f, t
 }
 
-// studentMixture integrates g(v) over the variance v = s/u of noise from Student's t
-// with ν degrees of freedom and squared scale s: u has the gamma distribution with
-// shape ν/2 and mean 1. The rule is the trapezoidal one in log u; points whose log weight
-// is below least are left out.
-func studentMixture(nu, s, least float64, g func(v float64) float64) float64 {
-	const h, lo, hi = 0.25, -60, 5
-	a, sum := nu/2, 0.0
-	norm := a*math.Log(a) - logGamma(a)
-	for x := float64(lo); x <= hi; x += h {
-		w := norm + a*x - a*math.Exp(x)
-		if w < least {
-			continue
+// expected returns the mean of a probability given f, where f is normal.
+func expected(mean, sd, width float64, of func(f float64) float64) float64 {
+	sum := 0.0
+	average(mean, sd, width, func(f, w float64) {
+		if w > 1e-14 {
+			sum += w * of(f)
 		}
-		sum += math.Exp(w) * g(s*math.Exp(-x))
-	}
-	return sum * h
+	})
+	return min(sum, 1)
 }
 
-// studentLogDensity returns the log density at y of a normal value of the given mean
-// and variance plus Student noise.
-func studentLogDensity(y, mean, variance, nu, s float64) float64 {
-	return math.Log(studentMixture(nu, s, -300, func(v float64) float64 { return math.Exp(logNormal(y, mean, variance+v)) }))
-}
-
-// predictive returns the log density of row k when f has the given mean and variance,
-// standardised.
-func (o *observations) predictive(k int, mean, variance float64) float64 {
-	if o.values == Student {
-		return studentLogDensity(o.y[k], mean, variance, o.shape.Freedom, o.scale[k])
+// average calls add with points of f and weights that add to 1: the trapezoidal rule
+// on eight and a half standard deviations either way, in quarters of one or finer where
+// the integrand changes within width; 0 means nothing finer. At most 1,025 points are
+// taken; the step is then wider than the width, and probabilities are exact to the
+// step's own, below 0.7 %.
+func average(mean, sd, width float64, add func(f, weight float64)) {
+	if sd == 0 {
+		add(mean, 1)
+		return
 	}
-	guess, _ := o.guess(k)
-	return integrateLog(func(f float64) terms { return o.at(k, f) }, guess, mean, variance)
+	const reach, most = 8.5, 512
+	n := 34
+	if width > 0 {
+		n = min(most, max(n, int(math.Ceil(reach*sd/width*1.5))))
+	}
+	h, sum := reach/float64(n), 0.0
+	for q := -n; q <= n; q++ {
+		z := float64(q) * h
+		sum += math.Exp(-z * z / 2)
+	}
+	for q := -n; q <= n; q++ {
+		z := float64(q) * h
+		add(mean+sd*z, math.Exp(-z*z/2)/sum)
+	}
 }

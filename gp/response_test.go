@@ -38,6 +38,7 @@ func (m NewMeasurement) draw(random *rand.Rand) (quantity, y float64) {
 // TestResponseEqualsSimulation compares moments, quantiles and probabilities with
 // 40,000 draws; bounds are five standard errors.
 func TestResponseEqualsSimulation(t *testing.T) {
+	t.Parallel()
 	const draws = 40_000
 	for name, m := range responses() {
 		if name == "large counts" {
@@ -102,6 +103,7 @@ func TestResponseEqualsSimulation(t *testing.T) {
 // TestProbabilitiesOfCountsAddUp compares the distribution function with sums of
 // probabilities, and densities with slopes of the distribution function.
 func TestProbabilitiesOfCountsAddUp(t *testing.T) {
+	t.Parallel()
 	for name, m := range responses() {
 		if !m.r.values.latent() {
 			for _, y := range []float64{-3, 1, 2.2, 9} {
@@ -138,6 +140,7 @@ func TestProbabilitiesOfCountsAddUp(t *testing.T) {
 // TestSharpCounts bounds the error where a count says far more about f than the
 // prediction does.
 func TestSharpCounts(t *testing.T) {
+	t.Parallel()
 	m := Response{values: Counts, mean: 0, sd: 1}.Measurement(1e9)
 	for _, p := range []float64{0.025, 0.5, 0.975} {
 		want := 1e9 * math.Exp(normalQuantile(p))
@@ -148,6 +151,7 @@ func TestSharpCounts(t *testing.T) {
 }
 
 func TestResponsesAreThoseOfMeanAndVariance(t *testing.T) {
+	t.Parallel()
 	for v := range Values(len(ValuesNames())) {
 		s, size := stateOf(v)
 		if v == Gaussian {

@@ -18,8 +18,8 @@ var ErrShared = errors.New("several processes share this posterior")
 
 // sharedFrom is the least number of measurements per rank for which ranks share the
 // iterative solver. With fewer, each of them computes all, because messages would take
-// longer than the products. It is a variable for tests.
-var sharedFrom = 4 * ranks.BlockRows
+// longer than the products.
+const sharedFrom = 4 * ranks.BlockRows
 
 // share is what a rank has of a system of measurements that several ranks solve
 // together.
@@ -29,11 +29,11 @@ type share struct {
 	all    Data // the measurements of all ranks
 }
 
-// newShare returns the share of this rank in the measurements; nil where each rank has to
-// compute all.
-func newShare(g *ranks.Group, k kernel.Kernel, d Data) *share {
+// newShare returns the share of this rank in the measurements, of which a rank has at least some;
+// nil where each rank has to compute all.
+func newShare(g *ranks.Group, k kernel.Kernel, d Data, least int) *share {
 	spread := kernel.TrainingOf(k).Spread
-	if g.Alone() || spread == nil || d.Len() < sharedFrom*g.Size() {
+	if g.Alone() || spread == nil || d.Len() < least*g.Size() {
 		return nil
 	}
 	own := spread(g)
@@ -51,16 +51,16 @@ func (s *share) data() Data {
 
 // over returns the likelihood as ranks compute it together; l itself for one rank, and
 // where each of them has to compute all.
-func (l *likelihood) over(g *ranks.Group) *likelihood {
-	s := newShare(g, l.kernel, l.data)
+func (l *marginal) over(g *ranks.Group, how Stochastic) *marginal {
+	s := newShare(g, l.kernel, l.data, how.sharedFrom())
 	if s == nil {
 		return l
 	}
-	return &likelihood{kernel: s.kernel, data: s.data(), meanVar: l.meanVar, params: l.params, share: s}
+	return &marginal{kernel: s.kernel, data: s.data(), meanVar: l.meanVar, params: l.params, share: s}
 }
 
 // systemRows returns which measurements the ranks have; nil: one rank has all.
-func (l *likelihood) systemRows() *solve.Rows {
+func (l *marginal) systemRows() *solve.Rows {
 	if l.share == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (l *likelihood) systemRows() *solve.Rows {
 }
 
 // group returns the ranks that compute the likelihood together.
-func (l *likelihood) group() *ranks.Group {
+func (l *marginal) group() *ranks.Group {
 	if l.share == nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (l *likelihood) group() *ranks.Group {
 }
 
 // within is Data.within of the measurements of all ranks.
-func (l *likelihood) within(noise float64) (value, slope float64) {
+func (l *marginal) within(noise float64) (value, slope float64) {
 	if l.share != nil {
 		return l.share.all.within(noise)
 	}
@@ -129,7 +129,8 @@ func (p *Posterior) alone(what string) error {
 	if p.share == nil {
 		return nil
 	}
-	return fmt.Errorf("%s of %d measurements over %d ranks: %w; use one process", what, p.share.all.Len(), p.share.rows.Group.Size(), ErrShared)
+	return fmt.Errorf("%s of %d measurements over %d ranks: %w; use one process", what, p.share.all.Len(), p.share.rows.Group.Size(),
+		ErrShared)
 }
 
 // sampleShared is sample at own nodes of this rank.

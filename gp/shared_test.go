@@ -10,6 +10,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/walk"
 )
@@ -96,12 +97,10 @@ func answerOf(ctx context.Context, g *ranks.Group, k kernel.Kernel, d Data, opts
 // Ranks that share measurements learn and predict with the bits of one process, in float32
 // and in float64.
 func TestSharedHasTheBitsOfOne(t *testing.T) {
-	defer func(was int) { sharedFrom = was }(sharedFrom)
-	sharedFrom = ranks.BlockRows / 2
-	defer func(was int) { singleFrom = was }(singleFrom)
-	ring, ringErr := graph.Ring(6000)
-	hubs, hubsErr := graph.BarabasiAlbert(5500, 2, 3)
-	grid, gridErr := graph.Grid(80, 75)
+	t.Parallel()
+	ring, ringErr := graph.Ring(testkit.Size(2000, 6000))
+	hubs, hubsErr := graph.BarabasiAlbert(testkit.Size(1800, 5500), 2, 3)
+	grid, gridErr := graph.Grid(testkit.Size(40, 80), testkit.Size(45, 75))
 	cold := FitOptions{Seed: 3, ColdStart: true, Mean: new(float64)}
 	for _, c := range []struct {
 		name   string
@@ -113,15 +112,16 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 	}{
 		{"ring, float32", ring, ringErr, FitOptions{Seed: 3}, 1, false},
 		{"hubs, float64", hubs, hubsErr, cold, 1 << 30, false},
-		{"hubs, fresh probes and no preconditioner", hubs, hubsErr, FitOptions{Seed: 5, ColdStart: true, Stochastic: Stochastic{Probes: 4, Fresh: true, Plain: true}}, 1, false},
+		{"hubs, fresh probes and no preconditioner", hubs, hubsErr,
+			FitOptions{Seed: 5, ColdStart: true, Stochastic: Stochastic{Probes: 4, Fresh: true, Plain: true}}, 1, false},
 		{"grid, many scales, mixed precision", grid, gridErr, FitOptions{Seed: 3, ColdStart: true}, 1, true},
 		{"hubs, many scales, float64", hubs, hubsErr, cold, 1 << 30, true},
 	} {
-		if testing.Short() && c.single > 1 {
-			continue
-		}
 		t.Run(c.name, func(t *testing.T) {
-			singleFrom = c.single
+			c.opts.Stochastic.single, c.opts.Stochastic.shared = c.single, ranks.BlockRows/2
+			if c.single > 1 && c.scales || c.opts.Stochastic.Fresh {
+				testkit.Full(t)
+			}
 			k, d := sharedTask(t, c.graph, c.err)
 			if c.scales {
 				var err error
@@ -133,11 +133,7 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sizes := []int{2, 4}
-			if testing.Short() {
-				sizes = []int{3}
-			}
-			for _, size := range sizes {
+			for _, size := range []int{2, 4}[:testkit.Size(1, 2)] {
 				if err := ranks.Together(t.Context(), size, func(ctx context.Context, g *ranks.Group) error {
 					got, err := answerOf(ctx, g, k, d, c.opts)
 					if err != nil {
@@ -166,12 +162,11 @@ func (a answer) differs(from answer) error {
 
 // What needs all measurements in one place says so.
 func TestSharedRefuses(t *testing.T) {
-	defer func(was int) { sharedFrom = was }(sharedFrom)
-	sharedFrom = ranks.BlockRows / 2
+	t.Parallel()
 	ring, err := graph.Ring(4000)
 	k, d := sharedTask(t, ring, err)
 	err = ranks.Together(t.Context(), 2, func(ctx context.Context, g *ranks.Group) error {
-		m, _, err := Fit(ctx, k, d, FitOptions{Ranks: g, Solver: Iterative, Fixed: true})
+		m, _, err := Fit(ctx, k, d, FitOptions{Ranks: g, Solver: Iterative, Fixed: true, Stochastic: Stochastic{shared: ranks.BlockRows / 2}})
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -171,6 +172,7 @@ func ringModel(t testing.TB, n int, s State) *Model {
 // TestSamplersAgree: ellipses of the prior and of an approximation of the posterior give
 // the same means within five of their Monte-Carlo errors.
 func TestSamplersAgree(t *testing.T) {
+	t.Parallel()
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
 		m := ringModel(t, 20, s)
@@ -178,7 +180,8 @@ func TestSamplersAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := sampleLatent(t, p, 40_000, 1, true), sampleLatent(t, p, 40_000, 2, false)
+		draws := testkit.Size(8000, 40_000)
+		a, b := sampleLatent(t, p, draws, 1, true), sampleLatent(t, p, draws, 2, false)
 		for i := range a.mean {
 			if off := math.Abs(a.mean[i]-b.mean[i]) / b.sd[i]; off > 5*(a.se+b.se) {
 				t.Errorf("%v, node %d: means differ by %.3f sds, with errors %.3f and %.3f", v, i, off, a.se, b.se)
@@ -190,11 +193,9 @@ func TestSamplersAgree(t *testing.T) {
 // TestLaplaceAgainstSampling compares means and standard deviations of f with those of
 // long Markov chains, at all 40 nodes of a ring of which 30 are measured.
 func TestLaplaceAgainstSampling(t *testing.T) {
+	t.Parallel()
 	const n = 40
-	draws := 100_000
-	if testing.Short() {
-		draws = 20_000
-	}
+	draws := testkit.Size(20_000, 100_000)
 	for name, c := range map[string]struct {
 		state State
 		size  float64 // exposure or trials
@@ -236,7 +237,8 @@ func TestLaplaceAgainstSampling(t *testing.T) {
 				ratio = max(ratio, math.Abs(r))
 				average += r / n
 			}
-			t.Logf("means differ by up to %.3f sds (mean %.3f), Monte-Carlo error %.3f; sds by up to %.1f %% (mean %.1f %%)", worst, typical, long.se, 100*ratio, 100*average)
+			t.Logf("means differ by up to %.3f sds (mean %.3f), Monte-Carlo error %.3f; sds by up to %.1f %% (mean %.1f %%)", worst, typical,
+				long.se, 100*ratio, 100*average)
 			if worst > c.mean+4*long.se {
 				t.Errorf("a mean differs by %.3f sds, want %.2f and 4 Monte-Carlo errors of %.3f", worst, c.mean, long.se)
 			}

@@ -43,7 +43,8 @@ func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyO
 		if err != nil {
 			return nil, report, err
 		}
-		r := ClassifyReport{ClassState: ClassState{Method: Spreading, Solver: opts.Solver, Theta: theta, Calibration: uncalibrated}, Converged: true}
+		r := ClassifyReport{ClassState: ClassState{Method: Spreading, Solver: opts.Solver, Theta: theta, Calibration: uncalibrated},
+			Converged: true}
 		if s.leaveOneOut != nil {
 			r.score(s.leaveOneOut, scoredClasses(l.Class, l.Classes))
 		}

@@ -13,6 +13,7 @@ import (
 // Label spreading has converged: its chances are those of (I − αW)⁻¹Y, solved
 // densely, within 2e-4 at the largest share that is tried, on a grid and on a path.
 func TestSpreadingEqualsDense(t *testing.T) {
+	t.Parallel()
 	const share = 0.95
 	for name, shape := range map[string][2]int{"grid": {12, 13}, "path": {1, 70}} {
 		g := step[*graph.Graph](t)(graph.Grid(shape[0], shape[1]))

@@ -41,6 +41,7 @@ func tableOverTime(t *testing.T, n, periods, gaps int) (kernel.Kernel, gp.Data) 
 // TestTableLikeDense: a table is learned from and predicts as a dense factor does, with
 // and without missing cells, though the solver is the iterative one.
 func TestTableLikeDense(t *testing.T) {
+	t.Parallel()
 	for _, gaps := range []int{0, 5} {
 		k, d := tableOverTime(t, 40, 9, gaps)
 		nodes := []int{1, 40*4 + 7, 40*8 + 20, 40*8 + 21}

@@ -14,6 +14,7 @@ import (
 )
 
 func TestTables(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	g, err := graph.Ring(3)
 	if err != nil {
@@ -30,7 +31,8 @@ func TestTables(t *testing.T) {
 		}
 		d, err := gp.DataOf(m)
 		close := func(a, b float64) bool { return math.Abs(a-b) < 1e-14 }
-		if err != nil || !slices.Equal(d.Nodes, want.Nodes) || !slices.EqualFunc(d.Y, want.Y, close) || !slices.EqualFunc(d.NoiseVar, want.NoiseVar, close) ||
+		if err != nil || !slices.Equal(d.Nodes, want.Nodes) || !slices.EqualFunc(d.Y, want.Y, close) ||
+			!slices.EqualFunc(d.NoiseVar, want.NoiseVar, close) ||
 			!slices.Equal(d.Count, want.Count) || !slices.Equal(d.Scatter, want.Scatter) {
 			t.Errorf("%q: %+v, want %+v; %v", text, d, want, err)
 		}
@@ -42,11 +44,14 @@ func TestTables(t *testing.T) {
 		values gp.Values
 		want   gp.Data
 	}{
-		{"node,cases,expected\n0,2,1.5\n0,4,0.5\n2,3,1\n", graphio.Options{Columns: map[graphio.Role]string{graphio.RoleExposure: "expected"}}, gp.Counts,
+		{"node,cases,expected\n0,2,1.5\n0,4,0.5\n2,3,1\n", graphio.Options{Columns: map[graphio.Role]string{graphio.RoleExposure: "expected"}},
+			gp.Counts,
 			gp.Data{Nodes: []int{0, 2}, Y: []float64{6, 3}, Exposure: []float64{2, 1}}},
-		{"node,positive,tested\n0,2,5\n0,4,4\n2,3,3\n", graphio.Options{Columns: map[graphio.Role]string{graphio.RoleTested: "tested"}}, gp.Shares,
+		{"node,positive,tested\n0,2,5\n0,4,4\n2,3,3\n", graphio.Options{Columns: map[graphio.Role]string{graphio.RoleTested: "tested"}},
+			gp.Shares,
 			gp.Data{Nodes: []int{0, 2}, Y: []float64{6, 3}, Exposure: []float64{9, 3}}},
-		{"node,value\n0,1\n0,0\n2,1\n", graphio.Options{Repeats: graphio.RepeatsKeep}, gp.YesNo, gp.Data{Nodes: []int{0, 0, 2}, Y: []float64{1, 0, 1}}},
+		{"node,value\n0,1\n0,0\n2,1\n", graphio.Options{Repeats: graphio.RepeatsKeep}, gp.YesNo,
+			gp.Data{Nodes: []int{0, 0, 2}, Y: []float64{1, 0, 1}}},
 	} {
 		m, err := graphio.ReadMeasurements(ctx, graphio.Reader("m", strings.NewReader(c.text)), g, c.opts)
 		if err != nil {

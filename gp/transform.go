@@ -99,7 +99,8 @@ func (d Data) Transformed(t Transform) (Data, error) {
 	case !d.single() || d.Scatter != nil && slices.Max(d.Scatter) > 0:
 		return Data{}, fmt.Errorf("%w: means of repeated measurements cannot be transformed; give the measurements one by one", ErrData)
 	case d.NoiseVar != nil:
-		return Data{}, fmt.Errorf("%w: noise variances are those of values that are not transformed; leave them out, or transform values and noise yourself", ErrData)
+		return Data{}, fmt.Errorf("%w: noise variances are those of values that are not transformed; leave them out, or transform values and "+
+			"noise yourself", ErrData)
 	}
 	out := d.Clone()
 	out.Scatter = nil
@@ -108,9 +109,11 @@ func (d Data) Transformed(t Transform) (Data, error) {
 		case t.has(y):
 			out.Y[k] = t.Forward(y)
 		case t == LogTransform && y == 0:
-			return Data{}, fmt.Errorf("%w: measurement %d, at node %d, is 0, which has no logarithm; take the transform %s", ErrData, k, d.Nodes[k], Log1pTransform)
+			return Data{}, fmt.Errorf("%w: measurement %d, at node %d, is 0, which has no logarithm; take the transform %s", ErrData, k, d.Nodes[k],
+				Log1pTransform)
 		default:
-			return Data{}, fmt.Errorf("%w: measurement %d, at node %d, is %v; the transform %s is for values from 0 on: correct it, or take the transform %s", ErrData, k, d.Nodes[k], y, t, NoTransform)
+			return Data{}, fmt.Errorf("%w: measurement %d, at node %d, is %v; the transform %s is for values from 0 on: correct it, or take the "+
+				"transform %s", ErrData, k, d.Nodes[k], y, t, NoTransform)
 		}
 	}
 	return out, nil

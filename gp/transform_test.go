@@ -8,6 +8,7 @@ import (
 
 // TestTransformMoments compares closed forms with the trapezoidal rule.
 func TestTransformMoments(t *testing.T) {
+	t.Parallel()
 	for _, by := range []Transform{NoTransform, LogTransform, Log1pTransform, SqrtTransform} {
 		for _, m := range []float64{-1, 0.2, 1, 6} {
 			for _, s := range []float64{0, 0.3, 0.8, 1.5} {
@@ -36,6 +37,7 @@ func TestTransformMoments(t *testing.T) {
 // TestResponseUnderTransform: quantiles go through the transform, means do not, and
 // densities are those of the value.
 func TestResponseUnderTransform(t *testing.T) {
+	t.Parallel()
 	for _, v := range []Values{Gaussian, Student} {
 		plain := Response{values: v, shape: Shape{Freedom: 4}, mean: 1.2, sd: 0.3, noise: 0.04}
 		for _, by := range []Transform{LogTransform, Log1pTransform, SqrtTransform} {
@@ -74,6 +76,7 @@ func TestResponseUnderTransform(t *testing.T) {
 }
 
 func TestDataTransformed(t *testing.T) {
+	t.Parallel()
 	d := Data{Nodes: []int{0, 1}, Y: []float64{1, math.E}}
 	out, err := d.Transformed(LogTransform)
 	if err != nil || out.Y[0] != 0 || out.Y[1] != 1 || d.Y[0] != 1 {

@@ -46,7 +46,8 @@ func unitsOf(d Data, opts FitOptions) (Units, error) {
 	case constant:
 		u, err = constantUnits(d, opts)
 	case !(largest <= mostSpread) || math.IsInf(mean, 0):
-		err = fmt.Errorf("%w: values are up to %.3g from their mean, too far for a variance to be a number; correct them, or give them in another unit", ErrData, largest)
+		err = fmt.Errorf("%w: values are up to %.3g from their mean, too far for a variance to be a number; correct them, or give them in "+
+			"another unit", ErrData, largest)
 	default:
 		sum := 0.0
 		for k, v := range d.Y {
@@ -73,7 +74,8 @@ func constantUnits(d Data, opts FitOptions) (Units, error) {
 	noise := 0.0
 	switch {
 	case opts.Mean == nil || opts.NoiseSD == nil && d.NoiseVar == nil:
-		return Units{}, fmt.Errorf("%w: %s; a constant says nothing about how values vary over the graph: measure more nodes, or give both the mean and the noise", ErrData, what)
+		return Units{}, fmt.Errorf("%w: %s; a constant says nothing about how values vary over the graph: measure more nodes, or give both "+
+			"the mean and the noise", ErrData, what)
 	case d.NoiseVar != nil:
 		noise = math.Sqrt(slices.Max(d.NoiseVar))
 	default:
@@ -81,7 +83,8 @@ func constantUnits(d Data, opts FitOptions) (Units, error) {
 	}
 	u := Units{*opts.Mean, max(math.Abs(d.Y[0]-*opts.Mean), noise)}
 	if u.Scale == 0 {
-		return Units{}, fmt.Errorf("%w: %s, as is the given mean, and there is no noise: nothing says how far values vary; give a mean or a noise that tells", ErrData, what)
+		return Units{}, fmt.Errorf("%w: %s, as is the given mean, and there is no noise: nothing says how far values vary; give a mean or a "+
+			"noise that tells", ErrData, what)
 	}
 	return u, nil
 }
@@ -93,7 +96,8 @@ func (u Units) check(d Data, opts FitOptions) error {
 	}
 	for _, v := range d.Y {
 		if off := math.Abs(v - u.Center); !(off <= mostSpread && off/u.Scale <= mostSpread) {
-			return fmt.Errorf("%w: the value %v is too far from the mean %v for a variance to be a number; correct one of them, or give them in another unit", ErrData, v, u.Center)
+			return fmt.Errorf("%w: the value %v is too far from the mean %v for a variance to be a number; correct one of them, or give them in "+
+				"another unit", ErrData, v, u.Center)
 		}
 	}
 	if opts.NoiseSD != nil && d.NoiseVar == nil && !(*opts.NoiseSD <= mostSpread && *opts.NoiseSD/u.Scale <= mostSpread) {

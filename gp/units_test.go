@@ -10,6 +10,7 @@ import (
 // One measurement, or values that are all the same, say something where mean and
 // noise are known. The posterior is that of the formula, and follows the units.
 func TestOneMeasurement(t *testing.T) {
+	t.Parallel()
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for what, d := range map[string]Data{
@@ -63,6 +64,7 @@ func TestOneMeasurement(t *testing.T) {
 // What is too little to learn from, or at the edge of what numbers can be, is
 // refused with a reason, and never answered with a standard deviation of 0.
 func TestEdgesOfSpread(t *testing.T) {
+	t.Parallel()
 	k := kernels(t, smallGraph(t))["dense"]
 	at := func(v float64) *float64 { return &v }
 	three := func(unit float64) Data {
@@ -87,7 +89,8 @@ func TestEdgesOfSpread(t *testing.T) {
 		{"one with a noise", Data{Nodes: []int{1}, Y: []float64{4}}, FitOptions{NoiseSD: at(3)}, "give both the mean and the noise"},
 		{"one as the mean", Data{Nodes: []int{1}, Y: []float64{4}}, FitOptions{Mean: at(4), NoiseSD: at(0)}, "nothing says how far values vary"},
 		{"one without noise", Data{Nodes: []int{1}, Y: []float64{4}}, FitOptions{Mean: at(3), NoiseSD: at(0)}, ""},
-		{"one too near the mean", Data{Nodes: []int{1}, Y: []float64{1e-160}}, FitOptions{Mean: at(0), NoiseSD: at(1e-170)}, "too little for a variance to be a number"},
+		{"one too near the mean", Data{Nodes: []int{1}, Y: []float64{1e-160}}, FitOptions{Mean: at(0), NoiseSD: at(1e-170)},
+			"too little for a variance to be a number"},
 	} {
 		m, _, err := Fit(background, k, c.d, c.opts)
 		if c.want != "" {

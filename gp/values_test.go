@@ -10,6 +10,7 @@ import (
 )
 
 func TestValuesNames(t *testing.T) {
+	t.Parallel()
 	for v, name := range ValuesNames() {
 		var back Values
 		text, err := Values(v).MarshalText()
@@ -30,6 +31,7 @@ func TestValuesNames(t *testing.T) {
 // TestStateKeepsTheLikelihood writes models to JSON and reads them again; what was
 // written before there were kinds of values is Gaussian.
 func TestStateKeepsTheLikelihood(t *testing.T) {
+	t.Parallel()
 	for _, c := range []State{
 		{Values: Counts, Shape: Shape{Dispersion: 0.25}},
 		{Values: Student, Noise: 0.5, Shape: Shape{Freedom: 4}, Units: Units{3, 2}},
@@ -58,7 +60,8 @@ func TestStateKeepsTheLikelihood(t *testing.T) {
 	}
 	k := ringModel(t, 10, State{}).kernel
 	for _, bad := range []State{
-		{Values: Student}, {Values: 9}, {Values: Counts, Shape: Shape{Dispersion: -1}}, {Values: Counts, Shape: Shape{Freedom: 4}}, {Shape: Shape{Dispersion: 1}},
+		{Values: Student}, {Values: 9}, {Values: Counts, Shape: Shape{Dispersion: -1}}, {Values: Counts, Shape: Shape{Freedom: 4}},
+		{Shape: Shape{Dispersion: 1}},
 	} {
 		bad.Theta, bad.Units, bad.Solver = []float64{1, 1}, Units{0, 1}, Exact
 		if _, err := NewModel(k, bad); err == nil {
@@ -68,24 +71,27 @@ func TestStateKeepsTheLikelihood(t *testing.T) {
 }
 
 func TestCheckValues(t *testing.T) {
+	t.Parallel()
 	nodes := []int{0, 1}
 	for name, c := range map[string]struct {
 		values Values
 		data   Data
 		want   string // part of the error; none if empty
 	}{
-		"counts":                {Counts, Data{Nodes: nodes, Y: []float64{0, 3}, Exposure: []float64{0.1, 20}}, ""},
-		"half a count":          {Counts, Data{Nodes: nodes, Y: []float64{0, 2.5}}, "measurement 1, at node 1, is 2.5, which is no count"},
-		"negative count":        {Counts, Data{Nodes: nodes, Y: []float64{-1, 2}}, "no count"},
-		"no exposure":           {Counts, Data{Nodes: nodes, Y: []float64{0, 2}, Exposure: []float64{1, 0}}, "exposure of measurement 1"},
-		"exposures too few":     {Counts, Data{Nodes: nodes, Y: []float64{0, 2}, Exposure: []float64{1}}, "2 nodes and 1 exposures"},
-		"shares":                {Shares, Data{Nodes: nodes, Y: []float64{0, 2}, Exposure: []float64{1, 2}}, ""},
-		"too many positives":    {Shares, Data{Nodes: nodes, Y: []float64{0, 3}, Exposure: []float64{1, 2}}, "3 positives of 2 trials"},
-		"half a trial":          {Shares, Data{Nodes: nodes, Y: []float64{0, 1}, Exposure: []float64{1, 2.5}}, "2.5 trials"},
-		"yes-no":                {YesNo, Data{Nodes: nodes, Y: []float64{0, 1}}, ""},
-		"neither":               {YesNo, Data{Nodes: nodes, Y: []float64{0, 2}}, "want 0 or 1"},
-		"yes-no with exposure":  {YesNo, Data{Nodes: nodes, Y: []float64{0, 1}, Exposure: []float64{1, 2}}, "exposure goes with counts"},
-		"values with exposure":  {Gaussian, Data{Nodes: nodes, Y: []float64{0, 1}, Exposure: []float64{1, 2}}, "exposure goes with counts"},
+		"counts":             {Counts, Data{Nodes: nodes, Y: []float64{0, 3}, Exposure: []float64{0.1, 20}}, ""},
+		"half a count":       {Counts, Data{Nodes: nodes, Y: []float64{0, 2.5}}, "measurement 1, at node 1, is 2.5, which is no count"},
+		"negative count":     {Counts, Data{Nodes: nodes, Y: []float64{-1, 2}}, "no count"},
+		"no exposure":        {Counts, Data{Nodes: nodes, Y: []float64{0, 2}, Exposure: []float64{1, 0}}, "exposure of measurement 1"},
+		"exposures too few":  {Counts, Data{Nodes: nodes, Y: []float64{0, 2}, Exposure: []float64{1}}, "2 nodes and 1 exposures"},
+		"shares":             {Shares, Data{Nodes: nodes, Y: []float64{0, 2}, Exposure: []float64{1, 2}}, ""},
+		"too many positives": {Shares, Data{Nodes: nodes, Y: []float64{0, 3}, Exposure: []float64{1, 2}}, "3 positives of 2 trials"},
+		"half a trial":       {Shares, Data{Nodes: nodes, Y: []float64{0, 1}, Exposure: []float64{1, 2.5}}, "2.5 trials"},
+		"yes-no":             {YesNo, Data{Nodes: nodes, Y: []float64{0, 1}}, ""},
+		"neither":            {YesNo, Data{Nodes: nodes, Y: []float64{0, 2}}, "want 0 or 1"},
+		"yes-no with exposure": {YesNo, Data{Nodes: nodes, Y: []float64{0, 1}, Exposure: []float64{1, 2}},
+			"exposure goes with values of kind count or share"},
+		"values with exposure": {Gaussian, Data{Nodes: nodes, Y: []float64{0, 1}, Exposure: []float64{1, 2}},
+			"exposure goes with values of kind count or share"},
 		"means":                 {Student, Data{Nodes: nodes, Y: []float64{0, 1}, Count: []int{1, 2}}, "one by one"},
 		"variances of counts":   {Counts, Data{Nodes: nodes, Y: []float64{0, 1}, NoiseVar: []float64{1, 2}}, "no noise variances"},
 		"student without noise": {Student, Data{Nodes: nodes, Y: []float64{0, 1}, NoiseVar: []float64{1, 0}}, "without noise"},
@@ -99,6 +105,7 @@ func TestCheckValues(t *testing.T) {
 }
 
 func TestExposureGoesWithTheRows(t *testing.T) {
+	t.Parallel()
 	d := Data{Nodes: []int{4, 5, 4}, Y: []float64{1, 2, 3}, Exposure: []float64{10, 20, 30}}
 	check := func(what string, got Data, nodes []int, y, exposure []float64) {
 		t.Helper()

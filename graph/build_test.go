@@ -10,6 +10,7 @@ import (
 )
 
 func TestFromEdgesRejects(t *testing.T) {
+	t.Parallel()
 	ab, _ := IDsOf([]string{"a", "b"})
 	one, two := []uint32{0}, []uint32{0, 1}
 	for _, c := range []struct {
@@ -26,8 +27,10 @@ func TestFromEdgesRejects(t *testing.T) {
 		{"negative", Edges{U: one, V: []uint32{1}, W: []float64{-1}}, BuildOptions{}, `weight -1 between nodes "a" and "b"`},
 		{"not a number", Edges{U: one, V: []uint32{1}, W: []float64{math.NaN()}}, BuildOptions{}, "weight NaN"},
 		{"infinite", Edges{U: one, V: []uint32{1}, W: []float64{math.Inf(1)}}, BuildOptions{}, "weight +Inf"},
-		{"sum of repeats overflows", Edges{U: two, V: []uint32{1, 0}, W: []float64{1.7e308, 1.6e308}}, BuildOptions{}, `weights at node "a" add up`},
-		{"sum of a row overflows", Edges{U: two, V: []uint32{1, 1}, W: []float64{1e308, 1e308}}, BuildOptions{KeepLoops: true}, `weights at node "b" add up`},
+		{"sum of repeats overflows", Edges{U: two, V: []uint32{1, 0}, W: []float64{1.7e308, 1.6e308}}, BuildOptions{},
+			`weights at node "a" add up`},
+		{"sum of a row overflows", Edges{U: two, V: []uint32{1, 1}, W: []float64{1e308, 1e308}}, BuildOptions{KeepLoops: true},
+			`weights at node "b" add up`},
 		{"no such rule", Edges{}, BuildOptions{Parallel: 3}, "no rule 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -41,6 +44,7 @@ func TestFromEdgesRejects(t *testing.T) {
 }
 
 func TestFromEdgesRules(t *testing.T) {
+	t.Parallel()
 	loops := BuildOptions{KeepLoops: true}
 	for _, c := range []struct {
 		name  string
@@ -202,6 +206,7 @@ func someEdges(draw *rand.Rand) (n int, e Edges) {
 }
 
 func TestFromEdgesEqualsNaive(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(1, "naive"))
 	for range 5000 {
 		n, e := someEdges(draw)
@@ -211,6 +216,7 @@ func TestFromEdgesEqualsNaive(t *testing.T) {
 
 // Enough edges for several chunks, nodes for many buckets, and long rows.
 func TestFromEdgesEqualsNaiveAtSize(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(2, "naive"))
 	const n, m = 3000, 150_000
 	for _, weighted := range []bool{false, true} {
@@ -267,6 +273,7 @@ func short(e Edges) any {
 }
 
 func TestFromEdgesIgnoresOrder(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(3, "order"))
 	for range 200 {
 		n, e := someEdges(draw)
@@ -286,6 +293,7 @@ func TestFromEdgesIgnoresOrder(t *testing.T) {
 }
 
 func TestFromEdgesLeavesItsInput(t *testing.T) {
+	t.Parallel()
 	e := randomEdges(100, 1000, true, 4)
 	u, v, w := slices.Clone(e.U), slices.Clone(e.V), slices.Clone(e.W)
 	if _, _, err := FromEdges(NumberIDs(100), e, BuildOptions{}); err != nil {
@@ -309,6 +317,7 @@ func TestFromEdgesIsDeterministic(t *testing.T) {
 }
 
 func TestSortRow(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(6, "rows"))
 	var s rowSorter
 	for _, size := range []int{0, 1, 2, 3, 24, 25, 26, 100, 1000} {

@@ -107,6 +107,7 @@ func coarsenCases(t testing.TB) []coarsenCase {
 }
 
 func TestCoarsen(t *testing.T) {
+	t.Parallel()
 	for _, c := range coarsenCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			levels := c.g.Coarsen(c.most)
@@ -223,6 +224,7 @@ func checkProlong(t *testing.T, below *Graph, l Level) {
 }
 
 func TestCoarsenNothing(t *testing.T) {
+	t.Parallel()
 	ring := must[*Graph](t)(Ring(10))
 	for name, levels := range map[string][]Level{
 		"as few as wanted": ring.Coarsen(10),
@@ -242,6 +244,7 @@ func TestCoarsenNothing(t *testing.T) {
 // Lone nodes neither keep the rest from shrinking nor hide that it shrinks too
 // fast.
 func TestCoarsenBesideLoneNodes(t *testing.T) {
+	t.Parallel()
 	for name, g := range map[string]*Graph{
 		"grid": must[*Graph](t)(Grid(60, 60)),
 		"hubs": must[*Graph](t)(BarabasiAlbert(5000, 3, 1)),
@@ -265,6 +268,7 @@ func TestCoarsenBesideLoneNodes(t *testing.T) {
 }
 
 func TestCoarsenKeepsHeavyPairs(t *testing.T) {
+	t.Parallel()
 	g := heavyPairs(t)
 	cell := g.Coarsen(20)[0].Cell
 	for i := 0; i < g.Len(); i += 2 {
@@ -275,6 +279,7 @@ func TestCoarsenKeepsHeavyPairs(t *testing.T) {
 }
 
 func TestCoarsenHugeWeights(t *testing.T) {
+	t.Parallel()
 	ring := must[*Graph](t)(Ring(100))
 	var rows [][3]float64
 	for i := range ring.Len() {
@@ -301,6 +306,7 @@ func TestCoarsenHugeWeights(t *testing.T) {
 // Distances grow by 3 to 4 on a line, whatever the degrees; in the plane cells
 // are alike and round, whatever the numbers of the nodes.
 func TestCoarsenCellSizes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		g         *Graph
@@ -313,13 +319,15 @@ func TestCoarsenCellSizes(t *testing.T) {
 		for order, g := range map[string]*Graph{"as made": c.g, "ordered": c.g.Ordered(), "shuffled": shuffled(t, c.g, 1)} {
 			q := g.Coarsen(g.Len() - 1)[0].Quality(g)
 			if q.MeanSize < c.low || q.MeanSize > c.high || q.LargestSize > 2*q.MeanSize {
-				t.Errorf("%s, %s: cells of %.2f nodes, the largest of %v, want means of %v to %v", c.name, order, q.MeanSize, q.LargestSize, c.low, c.high)
+				t.Errorf("%s, %s: cells of %.2f nodes, the largest of %v, want means of %v to %v", c.name, order, q.MeanSize, q.LargestSize, c.low,
+					c.high)
 			}
 		}
 	}
 }
 
 func TestCoarsenRoundCells(t *testing.T) {
+	t.Parallel()
 	const side = 200
 	grid := must[*Graph](t)(Grid(side, side))
 	rows := numbers(side * side)
@@ -355,6 +363,7 @@ func TestCoarsenRoundCells(t *testing.T) {
 }
 
 func TestQuality(t *testing.T) {
+	t.Parallel()
 	g := build(t, 6, true, [3]float64{0, 1, 1}, [3]float64{1, 2, 2}, [3]float64{2, 3, 1}, [3]float64{4, 4, 9})
 	l := Level{
 		Graph: build(t, 4, false, [3]float64{0, 1, 1}),
@@ -369,6 +378,7 @@ func TestQuality(t *testing.T) {
 
 // Where no row is cut, a prolongation is the product of its definition.
 func TestProlongEqualsNaive(t *testing.T) {
+	t.Parallel()
 	for _, g := range []*Graph{must[*Graph](t)(Ring(100)), must[*Graph](t)(Grid(1, 50)), randomGraph(t, 100, 60, 1), pieces(t)} {
 		_, parts := g.Components()
 		tiles := g.tile(len(parts))
@@ -434,6 +444,7 @@ func TestProlongEqualsNaive(t *testing.T) {
 // Shares are moved no further than needed: their squares add up to the goal, or
 // the shares are the square roots.
 func TestFlatten(t *testing.T) {
+	t.Parallel()
 	for _, shares := range [][]float64{{1}, {0.5, 0.5}, {0.9, 0.1}, {0.7, 0.2, 0.1}, {0.26, 0.25, 0.25, 0.24}, {0.97, 0.01, 0.01, 0.01}} {
 		for _, goal := range []float64{0.2, 0.4, 0.6, 1} {
 			var b blend
@@ -487,6 +498,7 @@ func cellMeans(levels []Level, x []float64) []float64 {
 // of its height (measured: 3.0), and has no steps beyond 1.5 times those of the
 // wave itself (measured: 1.28; cells as they are would have steps of 64 times).
 func TestProlongIsSmooth(t *testing.T) {
+	t.Parallel()
 	const n = 4096
 	ring := must[*Graph](t)(Ring(n))
 	levels := ring.Coarsen(64)
@@ -515,6 +527,7 @@ func TestProlongIsSmooth(t *testing.T) {
 // Random values of cells of a grid, some 110 nodes each, become a surface whose
 // steps are small beside the jumps between cells (measured: 0.12 of them).
 func TestProlongHasNoBlockEdges(t *testing.T) {
+	t.Parallel()
 	grid := must[*Graph](t)(Grid(100, 100))
 	levels := grid.Coarsen(200)
 	x := make([]float64, levels[len(levels)-1].Graph.Len())

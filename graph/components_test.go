@@ -27,6 +27,7 @@ func naiveComponents(g *Graph) []int {
 }
 
 func TestComponentsEqualNaive(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(30) {
 		n := 60
 		g := randomGraph(t, n, int(2*seed), seed)
@@ -57,6 +58,7 @@ func TestComponentsEqualNaive(t *testing.T) {
 }
 
 func TestComponentsOfFew(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		g     *Graph
 		comp  []int32
@@ -75,6 +77,7 @@ func TestComponentsOfFew(t *testing.T) {
 }
 
 func TestLargestComponent(t *testing.T) {
+	t.Parallel()
 	g := build(t, 6, true, [3]float64{5, 1, 0.5}, [3]float64{1, 3, 2}, [3]float64{3, 3, 4}, [3]float64{0, 2, 1})
 	largest, nodes := g.LargestComponent()
 	if want := []int{1, 3, 5}; !slices.Equal(nodes, want) {
@@ -93,6 +96,7 @@ func TestLargestComponent(t *testing.T) {
 }
 
 func TestSubgraphEqualsNaive(t *testing.T) {
+	t.Parallel()
 	g := randomGraph(t, 300, 3000, 7) // rows both short and long enough to sort
 	full := dense(g.Adjacency())
 	for _, nodes := range [][]int{{}, {7}, {299, 0, 150, 3}, shuffleOf(300)[:120], shuffleOf(300)} {
@@ -130,6 +134,7 @@ func shuffleOf(n int) []int {
 }
 
 func TestSubgraphRejects(t *testing.T) {
+	t.Parallel()
 	g := must[*Graph](t)(Ring(4))
 	for _, c := range []struct {
 		nodes []int
@@ -149,6 +154,7 @@ func TestSubgraphRejects(t *testing.T) {
 }
 
 func TestPermuteThereAndBack(t *testing.T) {
+	t.Parallel()
 	g := randomGraph(t, 500, 2000, 8)
 	order := shuffleOf(500)
 	back := make([]int, len(order))

@@ -63,6 +63,7 @@ func structures(t *testing.T) map[string]*Graph {
 }
 
 func TestCoreNumbers(t *testing.T) {
+	t.Parallel()
 	for name, g := range structures(t) {
 		if got, want := g.CoreNumbers(), naiveCores(g); !slices.Equal(got, want) {
 			t.Errorf("%s: core numbers %v, want %v", name, got, want)

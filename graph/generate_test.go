@@ -9,6 +9,7 @@ import (
 )
 
 func TestRingAndGrid(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		g       *Graph
@@ -51,6 +52,7 @@ func TestRingAndGrid(t *testing.T) {
 }
 
 func TestGeneratorsReject(t *testing.T) {
+	t.Parallel()
 	half := func(a, b int) float64 { return 0.5 }
 	const tooMany = sparse.MaxCols + 1
 	for _, c := range []struct {
@@ -109,6 +111,7 @@ func near(t *testing.T, what string, count, n int, p float64) {
 }
 
 func TestStochasticBlockCounts(t *testing.T) {
+	t.Parallel()
 	sizes := []int{300, 0, 500, 200}
 	p := func(a, b int) float64 { return []float64{0.1, 0.02, 0.005, 0.3}[b] / float64(1+b-a) }
 	g := must[*Graph](t)(StochasticBlock(sizes, p, 3))
@@ -137,6 +140,7 @@ func TestStochasticBlockCounts(t *testing.T) {
 
 // Over many seeds every single pair is joined as often as it should.
 func TestStochasticBlockPairs(t *testing.T) {
+	t.Parallel()
 	const seeds = 2000
 	var count [7][7]int
 	for seed := range uint64(seeds) {
@@ -160,6 +164,7 @@ func TestStochasticBlockPairs(t *testing.T) {
 }
 
 func TestStochasticBlockExtremes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		in, between float64
 		edges       int
@@ -177,6 +182,7 @@ func TestStochasticBlockExtremes(t *testing.T) {
 }
 
 func TestBarabasiAlbert(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ n, m, edges int }{
 		{1, 1, 0}, {2, 1, 1}, {3, 1, 2}, {3, 2, 2}, {10, 9, 9}, {10, 4, 24}, {1000, 1, 999}, {1000, 5, 4975},
 	} {
@@ -197,6 +203,7 @@ func TestBarabasiAlbert(t *testing.T) {
 
 // The share of nodes with k neighbours or more is m(m+1)/(k(k+1)) in the limit.
 func TestBarabasiAlbertTail(t *testing.T) {
+	t.Parallel()
 	const n, m = 50_000, 3
 	degrees := must[*Graph](t)(BarabasiAlbert(n, m, 4)).Degrees()
 	for _, k := range []int{4, 6, 10, 30, 60} {
@@ -216,6 +223,7 @@ func TestBarabasiAlbertTail(t *testing.T) {
 // With m = 1 node 2 joins node 0 or 1, which have one edge each, and node 3 joins
 // the middle of the path, which has two of four ends, half of the time.
 func TestBarabasiAlbertPrefersHubs(t *testing.T) {
+	t.Parallel()
 	const seeds = 4000
 	first, star := 0, 0
 	for seed := range uint64(seeds) {
@@ -232,6 +240,7 @@ func TestBarabasiAlbertPrefersHubs(t *testing.T) {
 }
 
 func TestRMATQuadrants(t *testing.T) {
+	t.Parallel()
 	// So few edges among so many nodes that hardly any two coincide.
 	const scale, edges = 18, 3000
 	g := must[*Graph](t)(RMAT(scale, edges, 0.25, 0.3, 0.1, 0.35, 5))
@@ -259,6 +268,7 @@ func TestRMATQuadrants(t *testing.T) {
 }
 
 func TestRMATExtremes(t *testing.T) {
+	t.Parallel()
 	if g := must[*Graph](t)(RMAT(0, 100, 0.25, 0.25, 0.25, 0.25, 1)); g.Len() != 1 || g.Edges() != 0 {
 		t.Errorf("one node: %d nodes, %d edges", g.Len(), g.Edges())
 	}
@@ -310,6 +320,7 @@ func BenchmarkGenerate(b *testing.B) {
 
 // TestGeneratedRows: rings and grids, made row by row, are those of their lists of edges.
 func TestGeneratedRows(t *testing.T) {
+	t.Parallel()
 	for n := 1; n <= 12; n++ {
 		for k := 1; k <= max(1, n/2); k++ {
 			var e Edges

@@ -106,6 +106,7 @@ func rejected(t *testing.T, err error, says string) {
 }
 
 func TestNewRejects(t *testing.T) {
+	t.Parallel()
 	two, _ := IDsOf([]string{"a", "b"})
 	for _, c := range []struct {
 		name       string
@@ -137,6 +138,7 @@ func TestNewRejects(t *testing.T) {
 }
 
 func TestNewAccepts(t *testing.T) {
+	t.Parallel()
 	g := randomGraph(t, 200, 1000, 1)
 	again := must[*Graph](t)(New(g.Adjacency(), nil))
 	if again.Hash() != g.Hash() {
@@ -149,6 +151,7 @@ func TestNewAccepts(t *testing.T) {
 }
 
 func TestEdgesDegreesStrengths(t *testing.T) {
+	t.Parallel()
 	g := build(t, 4, true, [3]float64{0, 1, 0.5}, [3]float64{1, 1, 2}, [3]float64{2, 1, 4})
 	if g.Edges() != 3 {
 		t.Errorf("%d edges, want 3", g.Edges())
@@ -162,6 +165,7 @@ func TestEdgesDegreesStrengths(t *testing.T) {
 }
 
 func TestHashSeesEverything(t *testing.T) {
+	t.Parallel()
 	ab, _ := IDsOf([]string{"a", "bc"})
 	abc, _ := IDsOf([]string{"ab", "c"})
 	edge := func(w float64) Edges { return Edges{U: []uint32{0}, V: []uint32{1}, W: []float64{w}} }
@@ -193,6 +197,7 @@ func TestHashSeesEverything(t *testing.T) {
 
 // Files and studies name graphs by their hash: it may never change.
 func TestHashIsFrozen(t *testing.T) {
+	t.Parallel()
 	for want, g := range map[string]*Graph{
 		"4810c1c66b1452d27412e5ef548f744f5afac0049ad2378dc3b3496351f673f7": must[*Graph](t)(Ring(5)),
 		"b38a904d2256c6bb846d66f77c95355875bfa9ac33e553a477ff95b2adb7369b": must[*Graph](t)(BarabasiAlbert(3000, 2, 1)),
@@ -205,6 +210,7 @@ func TestHashIsFrozen(t *testing.T) {
 }
 
 func TestHashIgnoresLaterLabels(t *testing.T) {
+	t.Parallel()
 	l := NumberIDs(3)
 	g, _, err := FromEdges(l, Edges{U: []uint32{0}, V: []uint32{1}}, BuildOptions{})
 	if err != nil {
@@ -219,6 +225,7 @@ func TestHashIgnoresLaterLabels(t *testing.T) {
 
 // Lone nodes are found in all blocks of rows, in order: nodes without an entry, and with a loop only.
 func TestLoneNodes(t *testing.T) {
+	t.Parallel()
 	const n = 3*rowBlock + 5
 	var e Edges
 	var want []int

@@ -13,6 +13,7 @@ import (
 )
 
 func TestLabels(t *testing.T) {
+	t.Parallel()
 	l := NewIDs(0)
 	ids := []string{"007", "7", "", "a#b", "ü", "7 "}
 	for i, id := range ids {
@@ -37,6 +38,7 @@ func TestLabels(t *testing.T) {
 }
 
 func TestLabelsGrow(t *testing.T) {
+	t.Parallel()
 	const n = 5000
 	grown, numbered := NewIDs(0), NumberIDs(n)
 	for i := range n {
@@ -57,6 +59,7 @@ func TestLabelsGrow(t *testing.T) {
 }
 
 func TestLabelsOf(t *testing.T) {
+	t.Parallel()
 	if l, ok := IDsOf([]string{"b", "a"}); !ok || l.Len() != 2 || l.At(1) != "a" {
 		t.Error("two ids were not taken")
 	}
@@ -67,6 +70,7 @@ func TestLabelsOf(t *testing.T) {
 
 // The table of numbered ids is built by the first reader.
 func TestLabelsReadAtOnce(t *testing.T) {
+	t.Parallel()
 	l := NumberIDs(1000)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -91,6 +95,7 @@ func TestLookupDoesNotAllocate(t *testing.T) {
 // TestIDsAreTexts: however ids are kept, they behave as the texts that they are, while new ones of
 // every kind come.
 func TestIDsAreTexts(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(1, "ids"))
 	random := func(kinds int) string {
 		switch draw.IntN(kinds) {
@@ -124,7 +129,8 @@ func TestIDsAreTexts(t *testing.T) {
 			}
 		}
 		for i, id := range all {
-			if got, ok := l.Lookup([]byte(id)); !ok || got != i || l.At(i) != id || string(l.Bytes(i)) != id || string(l.Append([]byte("-"), i)) != "-"+id {
+			if got, ok := l.Lookup([]byte(id)); !ok || got != i || l.At(i) != id || string(l.Bytes(i)) != id ||
+				string(l.Append([]byte("-"), i)) != "-"+id {
 				t.Fatalf("round %d: id %d is %q, lookup %d, %v, want %q", round, i, l.At(i), got, ok, id)
 			}
 			for j, other := range all[:i] {
@@ -145,6 +151,7 @@ func TestIDsAreTexts(t *testing.T) {
 
 // TestHashOfNumbers: the hash does not tell how ids are kept.
 func TestHashOfNumbers(t *testing.T) {
+	t.Parallel()
 	g := must[*Graph](t)(Grid(20, 30))
 	texts := &IDs{form: asTexts, n: g.Len()}
 	for i := range g.Len() {
@@ -172,6 +179,7 @@ func BenchmarkIntern(b *testing.B) {
 
 // An index that several goroutines make of many ids has each id once, and takes more.
 func TestIndexOfManyIDs(t *testing.T) {
+	t.Parallel()
 	const n = 3*rowBlock + 17
 	for name, id := range map[string]func(i int) uint32{
 		"small":   func(i int) uint32 { return uint32((i*7 + 3) % n) },

@@ -71,7 +71,8 @@ func places(coords *mat.Dense, m Metric) ([]point, error) {
 		}
 		lat, lon := row[0], row[1]
 		if math.Abs(lat) > 90 || math.Abs(lon) > 360 {
-			return nil, fmt.Errorf("%w: point %d lies at latitude %v, longitude %v, want degrees within ±90 and ±360; are the columns swapped?", ErrInvalid, i, lat, lon)
+			return nil, fmt.Errorf("%w: point %d lies at latitude %v, longitude %v, want degrees within ±90 and ±360; are the columns swapped?",
+				ErrInvalid, i, lat, lon)
 		}
 		sinLat, cosLat := sincosDegrees(lat)
 		sinLon, cosLon := sincosDegrees(lon)

@@ -75,6 +75,7 @@ func euclid(x *mat.Dense) func(i, j int) float64 {
 }
 
 func TestKNNEqualsBruteForce(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(1, "points"))
 	uniform := func(i, c int) float64 { return draw.Float64() }
 	for name, x := range map[string]*mat.Dense{
@@ -95,6 +96,7 @@ func TestKNNEqualsBruteForce(t *testing.T) {
 
 // Coordinates whose squares leave the range of a float64.
 func TestKNNAtAnyScale(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(2, "points"))
 	base := fill(200, 2, func(i, c int) float64 { return draw.Float64() })
 	want := must[*Graph](t)(KNN(base, 5, Planar)).Hash()
@@ -117,6 +119,7 @@ func haversine(x *mat.Dense) func(i, j int) float64 {
 }
 
 func TestKNNOnTheGlobe(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(3, "globe"))
 	for name, at := range map[string]func(i, c int) float64{
 		"everywhere":    func(i, c int) float64 { return []float64{180*draw.Float64() - 90, 360*draw.Float64() - 180}[c] },
@@ -132,6 +135,7 @@ func TestKNNOnTheGlobe(t *testing.T) {
 }
 
 func TestKNNSamePlaces(t *testing.T) {
+	t.Parallel()
 	for name, x := range map[string]*mat.Dense{
 		"date line": mat.NewDense(4, 2, []float64{10, 180, -50, 0, 10, -180, -51, 0}),
 		"pole":      mat.NewDense(4, 2, []float64{90, 10, -90, 0, 90, -135, -90, 77}),
@@ -152,6 +156,7 @@ func TestKNNSamePlaces(t *testing.T) {
 }
 
 func TestSincosDegrees(t *testing.T) {
+	t.Parallel()
 	for x := -360.0; x <= 360; x += 7.5 {
 		sin, cos := sincosDegrees(x)
 		wantSin, wantCos := math.Sincos(x * math.Pi / 180)
@@ -165,6 +170,7 @@ func TestSincosDegrees(t *testing.T) {
 }
 
 func TestKNNRejects(t *testing.T) {
+	t.Parallel()
 	ok := mat.NewDense(3, 2, []float64{0, 0, 1, 1, 2, 2})
 	for _, c := range []struct {
 		name string

@@ -14,13 +14,15 @@ import (
 
 func levelGraphs(t *testing.T) map[string]*Graph {
 	return map[string]*Graph{
-		"ring": must[*Graph](t)(Ring(3000)), "grid": must[*Graph](t)(Grid(70, 50)).Ordered(), "hubs": must[*Graph](t)(BarabasiAlbert(4000, 3, 5)).Ordered(),
+		"ring": must[*Graph](t)(Ring(3000)), "grid": must[*Graph](t)(Grid(70, 50)).Ordered(),
+		"hubs":   must[*Graph](t)(BarabasiAlbert(4000, 3, 5)).Ordered(),
 		"pieces": pieces(t), "few": must[*Graph](t)(Ring(9)),
 	}
 }
 
 // TestLevelsOfArrays: levels that are made of their arrays again are the same, and are what Levels returns.
 func TestLevelsOfArrays(t *testing.T) {
+	t.Parallel()
 	for name, g := range levelGraphs(t) {
 		want := g.Levels()
 		var got []Level
@@ -50,6 +52,7 @@ func TestLevelsOfArrays(t *testing.T) {
 // TestLevelRule: what Levels computes has not changed since LevelRule got its number. If you have
 // changed it on purpose, raise LevelRule, so that levels in packed graphs are computed again.
 func TestLevelRule(t *testing.T) {
+	t.Parallel()
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors fuse multiplications and additions")
 	}
@@ -73,6 +76,7 @@ func TestLevelRule(t *testing.T) {
 
 // TestLevelArrays: arrays that lead outside each other are refused.
 func TestLevelArrays(t *testing.T) {
+	t.Parallel()
 	l := must[*Graph](t)(Grid(20, 20)).Levels()[0]
 	for name, spoil := range map[string]func(a *LevelArrays){
 		"column":         func(a *LevelArrays) { a.Col[3] = 1e6 },

@@ -62,6 +62,7 @@ func formula(n Normalization, a *mat.Dense, i, j int) float64 {
 }
 
 func TestNormalizedEqualsFormula(t *testing.T) {
+	t.Parallel()
 	for name, g := range normalizedCases(t) {
 		if g.Len() == 0 {
 			continue
@@ -83,6 +84,7 @@ func TestNormalizedEqualsFormula(t *testing.T) {
 }
 
 func TestNormalizedIsSymmetricToTheBit(t *testing.T) {
+	t.Parallel()
 	for name, g := range normalizedCases(t) {
 		for _, n := range normalizations {
 			w := g.Normalized(n)
@@ -103,6 +105,7 @@ func TestNormalizedIsSymmetricToTheBit(t *testing.T) {
 
 // Ãv = v for v = √D (1 at lone nodes), and every row of the diffusion sums to 1.
 func TestNormalizedInvariants(t *testing.T) {
+	t.Parallel()
 	g := randomGraph(t, 400, 500, 2) // with lone nodes
 	root := g.WalkScale(NormalizedAdjacency)
 	strengths := g.Strengths()
@@ -133,6 +136,7 @@ func TestNormalizedInvariants(t *testing.T) {
 }
 
 func TestNormalizedSpectra(t *testing.T) {
+	t.Parallel()
 	const tolerance = 1e-12
 	bounds := map[Normalization][2]float64{NormalizedAdjacency: {-1, 1}, NormalizedLaplacian: {0, 2}, RawDiffusion: {-1, 1}}
 	for name, g := range normalizedCases(t) {
@@ -165,6 +169,7 @@ func eigenvalues(t *testing.T, m *sparse.CSR) []float64 {
 
 // Whatever the weight, an edge on its own is 1, an edge of a path of three 1/√2.
 func TestNormalizedAtAnyScale(t *testing.T) {
+	t.Parallel()
 	for _, w := range []float64{5e-324, 1e-310, 3e-18, 0.1, 1, 7, 1e150, 1e300, 8e307} {
 		pair := build(t, 2, false, [3]float64{0, 1, w}).Normalized(NormalizedAdjacency)
 		if got := pair.At(0, 1); got != 1 {
@@ -196,6 +201,7 @@ func rawValues(m *sparse.CSR) []float64 {
 
 // On a ring all entries are exactly ½.
 func TestNormalizedRegularIsExact(t *testing.T) {
+	t.Parallel()
 	for _, v := range rawValues(must[*Graph](t)(Ring(9)).Normalized(NormalizedAdjacency)) {
 		if v != 0.5 {
 			t.Fatalf("entry %v, want 0.5", v)
@@ -204,6 +210,7 @@ func TestNormalizedRegularIsExact(t *testing.T) {
 }
 
 func TestNormalizationNames(t *testing.T) {
+	t.Parallel()
 	for _, n := range normalizations {
 		if got, err := ParseNormalization(n.String()); err != nil || got != n {
 			t.Errorf("%q parses as %v, %v", n.String(), got, err)
@@ -223,6 +230,7 @@ func TestNormalizationNames(t *testing.T) {
 }
 
 func TestNormalizedPanicsOnMisuse(t *testing.T) {
+	t.Parallel()
 	defer func() {
 		if recover() == nil {
 			t.Error("an unknown normalisation was accepted")

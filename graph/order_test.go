@@ -22,6 +22,7 @@ func bandwidth(g *Graph) int {
 }
 
 func TestOrderBandwidth(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		g    *Graph
@@ -42,6 +43,7 @@ func TestOrderBandwidth(t *testing.T) {
 
 // Every order is a permutation, component by component, lone nodes last.
 func TestOrderKeepsComponentsTogether(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		g := randomGraph(t, 200, int(20*seed), seed)
 		order := g.Order()
@@ -75,6 +77,7 @@ func numbers(n int) []int {
 // A graph is ordered once, remembers the numbers that nodes had, and is the same
 // whatever they were.
 func TestOrdered(t *testing.T) {
+	t.Parallel()
 	grid := must[*Graph](t)(Grid(7, 9))
 	want := grid.Ordered()
 	if want.Ordered() != want {
@@ -104,6 +107,7 @@ func TestOrdered(t *testing.T) {
 }
 
 func TestOrderOfFew(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		g    *Graph
 		want []int
@@ -123,6 +127,7 @@ func TestOrderOfFew(t *testing.T) {
 
 // A hub of 10^5 leaves, which are chained by ten.
 func TestOrderOfHub(t *testing.T) {
+	t.Parallel()
 	const n = 100_000
 	var e Edges
 	for i := range n {
@@ -149,6 +154,7 @@ func TestOrderOfHub(t *testing.T) {
 // The same graph with its nodes numbered in another way is the same ordered graph;
 // with other ids as well, unless nodes cannot be told apart by anything else.
 func TestOrderIsCanonical(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(10) {
 		g := randomGraph(t, 300, 400, seed)
 		want := g.Ordered().Hash()
@@ -166,6 +172,7 @@ func TestOrderIsCanonical(t *testing.T) {
 }
 
 func TestCompareIDs(t *testing.T) {
+	t.Parallel()
 	want := []string{"0", "7", "10", "123", "007", "a", "a1", "b"}
 	got := slices.Clone(want)
 	slices.Reverse(got)
@@ -177,6 +184,7 @@ func TestCompareIDs(t *testing.T) {
 
 // Weights of repeated edges are added up to the same bits in any order.
 func TestRepeatsInAnyOrder(t *testing.T) {
+	t.Parallel()
 	weights := []float64{0.1, 0.2, 0.3, 1e-9, 7}
 	sum := func(weights []float64) float64 {
 		e := newEdges(len(weights))

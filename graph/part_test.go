@@ -8,6 +8,7 @@ import (
 // TestPart: a part has the range and all nodes within some hops of it, and its rows nearer than that are those
 // of W to the last bit.
 func TestPart(t *testing.T) {
+	t.Parallel()
 	for name, g := range map[string]*Graph{
 		"grid": must[*Graph](t)(Grid(12, 17)).Ordered(), "random": randomGraph(t, 300, 500, 4).Ordered(),
 		"loops": build(t, 6, true, [3]float64{0, 0, 1}, [3]float64{0, 1, 2}, [3]float64{1, 2, 3}, [3]float64{3, 3, 2}),

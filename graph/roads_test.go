@@ -4,6 +4,7 @@ import "testing"
 
 // TestRoads: one component with the degrees of streets, some of its edges long.
 func TestRoads(t *testing.T) {
+	t.Parallel()
 	const rows, cols = 200, 300
 	g := must[*Graph](t)(Roads(rows, cols, 1))
 	_, sizes := g.Components()

@@ -7,6 +7,7 @@ import (
 
 // Two paths, 0-1-2-3-4 and 5-6, and a lone node 7.
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	g := build(t, 8, false, [3]float64{0, 1, 1}, [3]float64{1, 2, 1}, [3]float64{2, 3, 1}, [3]float64{3, 4, 1}, [3]float64{5, 6, 1})
 	s := NewSearch(g)
 	for range 2 { // a Search can be used again

@@ -61,6 +61,7 @@ func TestFillEqualsNaive(t *testing.T) {
 
 // TestNth compares with sorting, for numbers that are all different, equal, sorted and few.
 func TestNth(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rng.New(1, "nth"))
 	for _, n := range []int{1, 2, 16, 17, 100, 5000} {
 		for _, kinds := range []int{1, 2, 7, 1 << 30} {

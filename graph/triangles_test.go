@@ -32,6 +32,7 @@ func naiveTriangles(g *Graph) []int {
 }
 
 func TestTriangles(t *testing.T) {
+	t.Parallel()
 	for name, g := range structures(t) {
 		got, ok := g.Triangles(1 << 20)
 		if want := naiveTriangles(g); !ok || !slices.Equal(got, want) {
@@ -55,6 +56,7 @@ func TestTrianglesThreads(t *testing.T) {
 }
 
 func TestTrianglesBound(t *testing.T) {
+	t.Parallel()
 	g, err := Ring(3) // two edges point to the last node, one to the second: one comparison
 	if err != nil {
 		t.Fatal(err)

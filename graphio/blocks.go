@@ -68,7 +68,8 @@ func (c *cutter) whole(n int) (int, error) {
 			return i + 1, nil
 		}
 		if n > longestLine {
-			return 0, c.in.at(c.line+1, CodeRow, fmt.Sprintf("a line of more than %d MiB", longestLine>>20), do("is this a file of text, with line ends?"))
+			return 0, c.in.at(c.line+1, CodeRow, fmt.Sprintf("a line of more than %d MiB", longestLine>>20),
+				do("is this a file of text, with line ends?"))
 		}
 	}
 }

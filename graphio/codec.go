@@ -15,8 +15,8 @@ import (
 
 // An encoded network is a line with the format and its version, a line of JSON that
 // lists the arrays, and the arrays of little-endian numbers, with nodes in the order
-// of their file. The same network always gives the same bytes. Version 1 has no
-// covariates; networks without them are still written so, and both are read.
+// of their file. The same network always gives the same bytes. Networks with covariates
+// say so by the number.
 const (
 	codecKind       = "grfgp-network 1\n"
 	codecCovariates = "grfgp-network 2\n"
@@ -29,7 +29,7 @@ type codecHead struct {
 	Ones    bool   `json:"ones,omitempty"`    // all weights are 1, and left out
 	Columns []Role `json:"columns,omitempty"` // of the node table
 
-	// From version 2 on.
+	// With covariates.
 	Names      map[Role]string `json:"names,omitempty"` // of these columns in their file
 	Covariates []codedColumn   `json:"covariates,omitempty"`
 }
@@ -164,7 +164,8 @@ func (p *encoder) codes(codes []uint32) {
 // puts the graph into locality order. Errors wrap ErrData.
 func Decode(encoded []byte) (*Network, error) {
 	bad := func(err error) error {
-		return &Error{Code: CodeDamaged, File: "encoded network", What: "cannot be used: " + err.Error(), Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}
+		return &Error{Code: CodeDamaged, File: "encoded network", What: "cannot be used: " + err.Error(),
+			Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}
 	}
 	rest, ok := bytes.CutPrefix(encoded, []byte(codecKind))
 	if !ok {

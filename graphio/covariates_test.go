@@ -37,6 +37,7 @@ func mustReadNodes(t testing.TB, text string) *NodeTable {
 }
 
 func TestCovariates(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("id;zone;lat;lon;capacity;lanes;built;type;oneway;tags;osmid;note\n")
 	for i := range 60 {
@@ -45,7 +46,8 @@ func TestCovariates(t *testing.T) {
 			[]string{"yes", "no"}[i%2], i%5, i%7, i*i, []string{"", "x"}[i%2])
 	}
 	n := mustReadNodes(t, b.String())
-	if got, want := kindsOf(n.Columns), "capacity:number lanes:number built:date type:category oneway:category tags:words osmid:identifier note:category"; got != want {
+	if got, want := kindsOf(n.Columns), "capacity:number lanes:number built:date type:category oneway:category tags:words osmid:identifier "+
+		"note:category"; got != want {
 		t.Fatalf("columns %s, want %s", got, want)
 	}
 	if n.Columns[0].Numbers[7] != 700.5 || n.Columns[2].Numbers[0] != 15034 {
@@ -72,12 +74,14 @@ func TestCovariates(t *testing.T) {
 
 // A table in which ids repeat is a list of words.
 func TestLongTable(t *testing.T) {
+	t.Parallel()
 	n := mustReadNodes(t, "node,word\n0,19\n1,19\n0,81\n2,4\n1,4\n0,19\n2,81\n2,\n")
 	if got := kindsOf(n.Columns); got != "word:words" {
 		t.Fatal(got)
 	}
 	c := n.Columns[0]
-	if !slices.Equal(c.Levels, []string{"19", "4", "81"}) || !slices.Equal(c.Start, []int{0, 2, 4, 6}) || !slices.Equal(c.Items, []uint32{0, 2, 0, 1, 1, 2}) {
+	if !slices.Equal(c.Levels, []string{"19", "4", "81"}) || !slices.Equal(c.Start, []int{0, 2, 4, 6}) ||
+		!slices.Equal(c.Items, []uint32{0, 2, 0, 1, 1, 2}) {
 		t.Errorf("%+v", c)
 	}
 	if got := n.Report.Ledger.String(); got != "9 lines = 1 header + 3 rows + 5 repeats" {
@@ -96,12 +100,14 @@ func TestLongTable(t *testing.T) {
 	}
 	b.WriteString("7,4,n0\n")
 	n = mustReadNodes(t, b.String())
-	if c := n.Columns[0]; c.Kind != covariate.Number || !math.IsNaN(c.Numbers[7]) || c.Missing() != 1 || !slices.Contains(c.Notes, "lanes: 1 node with several values, taken as missing") {
+	if c := n.Columns[0]; c.Kind != covariate.Number || !math.IsNaN(c.Numbers[7]) || c.Missing() != 1 ||
+		!slices.Contains(c.Notes, "lanes: 1 node with several values, taken as missing") {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestDecimalCommaOfCovariates(t *testing.T) {
+	t.Parallel()
 	n := mustReadNodes(t, "id;height\na;1,5\nb;2,5\nc;3\n")
 	if !slices.Equal(n.Columns[0].Numbers, []float64{1.5, 2.5, 3}) || n.Report.Decimal != "comma" {
 		t.Errorf("%+v, decimal %q", n.Columns[0], n.Report.Decimal)
@@ -115,7 +121,9 @@ func TestDecimalCommaOfCovariates(t *testing.T) {
 // The separator of a list of words is not the delimiter of the file, even if all lists
 // have the same length.
 func TestListsAndDelimiters(t *testing.T) {
-	for _, text := range []string{"id,tags\na,x;y\nb,y;z\nc,z;x\n", "id,tags\na,x|y\nb,y|z\nc,z|x\n", "id;tags\na;x|y\nb;y|z\nc;z|x\n", "id\ttags\na\tx y\nb\ty z\nc\tz x\n"} {
+	t.Parallel()
+	for _, text := range []string{"id,tags\na,x;y\nb,y;z\nc,z;x\n", "id,tags\na,x|y\nb,y|z\nc,z|x\n", "id;tags\na;x|y\nb;y|z\nc;z|x\n",
+		"id\ttags\na\tx y\nb\ty z\nc\tz x\n"} {
 		n := mustReadNodes(t, text)
 		if n.IDs.At(0) != "a" || kindsOf(n.Columns) != "tags:words" || !slices.Equal(n.Columns[0].Levels, []string{"x", "y", "z"}) {
 			t.Errorf("%q: delimiter %s, columns %+v", text, n.Report.Delimiter, n.Columns)
@@ -125,11 +133,13 @@ func TestListsAndDelimiters(t *testing.T) {
 
 // Shuffled rows give the same network with the same covariates, bit by bit.
 func TestCovariatesOfShuffledRows(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rng.New(1, "shuffle"))
 	const n = 5000 // more distinct numbers than are kept as texts
 	nodes, edges := make([]string, n), make([]string, n)
 	for i := range n {
-		nodes[i] = fmt.Sprintf("v%d,%v,%d,%s,w%d w%d w%d\n", i, r.NormFloat64(), i*7919%n, []string{"a", "b", "", "1.50"}[r.IntN(4)], r.IntN(9), r.IntN(99), r.IntN(999))
+		nodes[i] = fmt.Sprintf("v%d,%v,%d,%s,w%d w%d w%d\n", i, r.NormFloat64(), i*7919%n, []string{"a", "b", "", "1.50"}[r.IntN(4)], r.IntN(9),
+			r.IntN(99), r.IntN(999))
 		edges[i] = fmt.Sprintf("v%d,v%d\n", i, r.IntN(n))
 	}
 	read := func() (*Network, *covariate.Set) {
@@ -159,6 +169,7 @@ func TestCovariatesOfShuffledRows(t *testing.T) {
 }
 
 func TestJoinNodes(t *testing.T) {
+	t.Parallel()
 	first := mustReadNodes(t, "id,x,y,lanes\na,1,2,3\nb,3,4,1\n")
 	words := mustReadNodes(t, "id,word\nb,red\nc,red\nb,blue\na,blue\n")
 	costs := mustReadNodes(t, "id,cost,x,y\nc,7,9,9\na,5,1,2\n")
@@ -169,7 +180,8 @@ func TestJoinNodes(t *testing.T) {
 	if got := kindsOf(n.Covariates()); got != "lanes:number word:words x:number/x y:number/y cost:number/cost" {
 		t.Error(got)
 	}
-	if n.IDs.Len() != 3 || n.IDs.At(2) != "c" || n.X[2] != 9 || n.Cost[0] != 5 || !math.IsNaN(n.Cost[1]) || !math.IsNaN(n.Columns[0].Numbers[2]) || n.Columns[1].Start[3] != 4 {
+	if n.IDs.Len() != 3 || n.IDs.At(2) != "c" || n.X[2] != 9 || n.Cost[0] != 5 || !math.IsNaN(n.Cost[1]) ||
+		!math.IsNaN(n.Columns[0].Numbers[2]) || n.Columns[1].Start[3] != 4 {
 		t.Errorf("%+v", n)
 	}
 	if len(words.Report.Warnings) != 1 || words.Report.Warnings[0].What != `nodes that are not in n: 1, such as "c"` {
@@ -183,7 +195,8 @@ func TestJoinNodes(t *testing.T) {
 		code             Code
 	}{
 		{"column", "id,lanes\na,9\n", `n: it has a column "lanes", and so has n; rename or remove one of them`, CodeContent},
-		{"role", "id,x,y\nb,3,5\n", `n: node "b" has another y in n; correct one of the two, or leave the column out of one of them`, CodeContent},
+		{"role", "id,x,y\nb,3,5\n", `n: node "b" has another y in n; correct one of the two, or leave the column out of one of them`,
+			CodeContent},
 		{"ids", "id,h\nA,1\nB,2\n", "none of its ids", CodeIDs},
 	} {
 		_, err := JoinNodes(first, mustReadNodes(t, c.text))
@@ -198,8 +211,11 @@ func TestJoinNodes(t *testing.T) {
 }
 
 func TestGraphMLCovariates(t *testing.T) {
-	text := `<graphml><key id="d0" for="node" attr.name="lanes" attr.type="int"><default>2</default></key><key id="d1" for="node" attr.name="surface" attr.type="string"/>` +
-		`<key id="d2" for="node" attr.name="x" attr.type="double"/><key id="d3" for="node" attr.name="y" attr.type="double"/><graph edgedefault="undirected">`
+	t.Parallel()
+	text := `<graphml><key id="d0" for="node" attr.name="lanes" attr.type="int"><default>2</default></key><key id="d1" for="node" ` +
+		`attr.name="surface" attr.type="string"/>` +
+		`<key id="d2" for="node" attr.name="x" attr.type="double"/><key id="d3" for="node" attr.name="y" attr.type="double"/><graph ` +
+		`edgedefault="undirected">`
 	for i := range 12 {
 		text += fmt.Sprintf(`<node id="n%d"><data key="d2">%d</data><data key="d3">0</data>`, i, i)
 		if i > 0 {
@@ -227,8 +243,10 @@ func TestGraphMLCovariates(t *testing.T) {
 }
 
 func TestDatasetCovariates(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ file, want string }{
-		{"transport/chicago_nodes.csv.gz", "from_junction:number to_junction:number capacity:number length:number free_flow_time:number speed:number type:category volume:number"},
+		{"transport/chicago_nodes.csv.gz", "from_junction:number to_junction:number capacity:number length:number free_flow_time:number " +
+			"speed:number type:category volume:number"},
 		{"twitch_small/engb_nodes.csv.gz", "views:number days:number mature:category partner:category"},
 		{"cora_words/words.csv.gz", "word:words"},
 		{"lip_cancer/districts.csv", "cases:number expected:number outdoor_work_percent:number"},

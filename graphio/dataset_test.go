@@ -4,21 +4,17 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // dataset returns the path of a public data file, which is not part of the
 // repository.
 func dataset(t *testing.T, name string) Source {
 	t.Helper()
-	path := filepath.Join("..", "..", "shared", "datasets", filepath.FromSlash(name))
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no data set %s beside the repository", name)
-	}
-	return File(path)
+	return File(testkit.Data(t, name))
 }
 
 func mustReadGraph(t *testing.T, src Source, opts Options) *Network {
@@ -35,6 +31,7 @@ func mustReadGraph(t *testing.T, src Source, opts Options) *Network {
 
 // The counts are those that the data sets' README states.
 func TestDatasetEdges(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		file         string
 		opts         Options
@@ -51,6 +48,9 @@ func TestDatasetEdges(t *testing.T) {
 		{"snap_substitutes/web-NotreDame_undirected.edges.csv.gz", Options{}, 325729, 1090108, "1090109 lines = 1 header + 1090108 edges"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
+			if c.edges > 1_000_000 {
+				testkit.Full(t)
+			}
 			n := mustReadGraph(t, dataset(t, c.file), c.opts)
 			if n.Graph.Len() != c.nodes || n.Graph.Edges() != c.edges {
 				t.Errorf("%d nodes and %d edges, want %d and %d", n.Graph.Len(), n.Graph.Edges(), c.nodes, c.edges)
@@ -68,6 +68,7 @@ func TestDatasetEdges(t *testing.T) {
 // The two weights of the parallel pair (123, 606) add up, and the published
 // weights are mean length over length, which is what distances become.
 func TestTrafficWeights(t *testing.T) {
+	t.Parallel()
 	src := dataset(t, "traffic_sanjose/road_edges.csv.gz")
 	given := mustReadGraph(t, src, Options{})
 	made := mustReadGraph(t, src, Options{Weights: WeightsDistance})
@@ -84,6 +85,7 @@ func TestTrafficWeights(t *testing.T) {
 }
 
 func TestDatasetTables(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	t.Run("traffic", func(t *testing.T) {
 		nodes, err := ReadNodes(ctx, dataset(t, "traffic_sanjose/road_nodes.csv.gz"), Options{})
@@ -145,7 +147,8 @@ func TestDatasetTables(t *testing.T) {
 		}
 		g := mustReadGraph(t, dataset(t, "wind_era5/grid_edges.csv.gz"), Options{Weights: WeightsIgnore}).Graph
 		wind := dataset(t, "wind_era5/era5_wind_2010-01_2.5deg.csv.gz")
-		if _, err := ReadMeasurements(ctx, wind, g, Options{}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "u_1000hPa, v_1000hPa") {
+		if _, err := ReadMeasurements(ctx, wind, g, Options{}); !errors.Is(err, ErrUsage) ||
+			!strings.Contains(err.Error(), "u_1000hPa, v_1000hPa") {
 			t.Errorf("six columns of values were no question: %v", err)
 		}
 		m, err := ReadMeasurements(ctx, wind, g, Options{Columns: map[Role]string{RoleValue: "u_500hPa"}})
@@ -173,7 +176,8 @@ func TestDatasetTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kind, _ := m.Kind(); kind != KindCount || !strings.Contains(strings.Join(warnings(m.Report), " "), `column "expected" looks like an exposure`) {
+		if kind, _ := m.Kind(); kind != KindCount || !strings.Contains(strings.Join(warnings(m.Report), " "),
+			`column "expected" looks like an exposure`) {
 			t.Errorf("kind %q, warnings %q", kind, m.Report.Warnings)
 		}
 	})

@@ -272,7 +272,8 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	}
 	g, counts, err := graph.FromEdges(names.ids, edges, graph.BuildOptions{Parallel: opts.Parallel, KeepLoops: opts.KeepLoops})
 	if err != nil {
-		return nil, &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: fmt.Sprintf("the edges do not form a graph (%v)", err), Remedies: []Remedy{do("correct the weights")}, Err: err}
+		return nil, &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: fmt.Sprintf("the edges do not form a graph (%v)", err),
+			Remedies: []Remedy{do("correct the weights")}, Err: err}
 	}
 	r.Ledger.Edges, r.Ledger.Repeats = int64(counts.Edges), int64(counts.Repeats)
 	r.Ledger.SelfLoops, r.Ledger.ZeroWeights = int64(counts.Loops), int64(counts.Zero)
@@ -304,7 +305,8 @@ func (r *Report) noEdges(lines *tally) error {
 	case lines.hidden > 0:
 		e.Remedies = []Remedy{do(lines.unhide())}
 	default:
-		e.Remedies = []Remedy{do("name another file"), do("build the edges from coordinates", Setting{Option: OptionReader, Value: "NearestNeighbours"})}
+		e.Remedies = []Remedy{do("name another file"), do("build the edges from coordinates",
+			Setting{Option: OptionReader, Value: "NearestNeighbours"})}
 	}
 	return e
 }
@@ -319,7 +321,8 @@ func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) er
 	} else {
 		mean := e.sum / float64(e.terms)
 		if math.IsInf(mean/e.lo, 0) || math.IsInf(mean, 0) {
-			return &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: fmt.Sprintf("distances from %g to %g cannot be made into weights", e.lo, e.hi),
+			return &Error{Code: CodeContent, Table: TableEdges, File: r.File,
+				What:     fmt.Sprintf("distances from %g to %g cannot be made into weights", e.lo, e.hi),
 				Remedies: []Remedy{do("correct them"), do("give them in another unit")}}
 		}
 		for k, d := range edges.W {
@@ -349,7 +352,8 @@ func (r *Report) tellCounts(c graph.BuildCounts, weighted bool) {
 		r.warn("repeated edges: %d; the first of each is used", c.Repeats)
 	}
 	if c.Reversed > 0 && !c.BothWays && r.Format == formatDelimited { // others say whether they have directions
-		r.warn("%s listed in both directions, and others in one: edges have no direction here, and lead both ways", map[bool]string{true: "1 edge is", false: fmt.Sprintf("%d edges are", c.Reversed)}[c.Reversed == 1])
+		r.warn("%s listed in both directions, and others in one: edges have no direction here, and lead both ways",
+			map[bool]string{true: "1 edge is", false: fmt.Sprintf("%d edges are", c.Reversed)}[c.Reversed == 1])
 	}
 	if c.Loops > 0 {
 		r.offer(fmt.Sprintf("edges from a node to itself: %d; left out", c.Loops), do("keep them", Setting{Option: OptionKeepLoops}))

@@ -85,7 +85,8 @@ func (s *sheet) looksLikeLabelledMatrix(rows [][]string, from int) bool {
 
 func (s *sheet) labelledMatrix() error {
 	return s.in.fail(CodeFormat, "is an adjacency matrix with names, which is not supported: its first column repeats the header",
-		do("write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"))
+		do("write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', "+
+			"'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"))
 }
 
 func (s *sheet) findCell(is func(string) bool) string {
@@ -171,16 +172,19 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, w
 	}
 	ids := s.idColumns(fixed)
 	if shapes := s.shapes(); shapes >= 0 && fixed[0] < 0 && fixed[1] < 0 {
-		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s holds shapes, and no columns are named as the two ends of an edge, among %s", s.nameOf(shapes), s.describe(nil)),
+		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s holds shapes, and no columns are named as the two ends of an edge, "+
+			"among %s", s.nameOf(shapes), s.describe(nil)),
 			do("give a file of edges"), do("name both ends", nameColumn(RoleSource, ""), nameColumn(RoleTarget, "")))
 	}
 	if len(fractions) == 1 && len(ids) < 2 {
 		p := fractions[0]
-		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("columns %s and %s are named as the ends of an edge, but hold numbers with a sign or a fraction", s.nameOf(p[0]), s.nameOf(p[1])),
+		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("columns %s and %s are named as the ends of an edge, but hold numbers with a "+
+			"sign or a fraction", s.nameOf(p[0]), s.nameOf(p[1])),
 			do("write ids as whole numbers"), s.nameEnds("take them as they are", p[0], p[1]))
 	}
 	why = "by type: it holds ids"
-	if matching := slices.DeleteFunc(slices.Clone(ids), func(j int) bool { return s.overlap(j, known) < 0.5 }); len(matching) > 0 && len(matching) < len(ids) {
+	if matching := slices.DeleteFunc(slices.Clone(ids), func(j int) bool { return s.overlap(j, known) < 0.5 }); len(matching) > 0 &&
+		len(matching) < len(ids) {
 		ids, why = matching, "it holds ids of the nodes"
 	}
 	if pair, why, ok := s.endsByType(fixed, ids, why); ok {
@@ -243,7 +247,8 @@ func (s *sheet) unclearEnds(fixed [2]int, ids []int) error {
 	name := do("name both ends", nameColumn(RoleSource, ""), nameColumn(RoleTarget, ""))
 	switch {
 	case len(ids) == 1:
-		return s.in.fail(CodeAmbiguous, fmt.Sprintf("only column %s looks like the end of an edge, among %s", s.nameOf(ids[0]), s.describe(nil)), do("give a file of edges"), name)
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("only column %s looks like the end of an edge, among %s", s.nameOf(ids[0]), s.describe(nil)),
+			do("give a file of edges"), name)
 	case len(ids) == 0:
 		return s.in.fail(CodeAmbiguous, "no column looks like the end of an edge, among "+s.describe(nil), name)
 	}
@@ -257,9 +262,11 @@ func (s *sheet) unclearEnds(fixed [2]int, ids []int) error {
 	if a, b, ok := s.alike(ids); ok && fixed[0] < 0 && fixed[1] < 0 {
 		source, target = a, b
 	} else if fixed[0] < 0 && fixed[1] < 0 && len(s.sample) >= enoughRows {
-		return s.in.fail(CodeAmbiguous, fmt.Sprintf("no two columns name the two ends of an edge, among %s: none have values in common", s.describe(nil)), do("give a file of edges"), name)
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("no two columns name the two ends of an edge, among %s: none have values in common",
+			s.describe(nil)), do("give a file of edges"), name)
 	}
-	return s.in.fail(CodeAmbiguous, "the ends of an edge may be any two of "+s.describe(nil), s.nameEnds("name both, for example", source, target))
+	return s.in.fail(CodeAmbiguous, "the ends of an edge may be any two of "+s.describe(nil),
+		s.nameEnds("name both, for example", source, target))
 }
 
 // nameEnds is the remedy that names both ends of an edge.

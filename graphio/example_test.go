@@ -76,15 +76,18 @@ func ExampleError_Text() {
 		return
 	}
 	fmt.Println(file.Code, len(file.Remedies))
-	fmt.Println(file.Text(graphio.Speller{And: "&", Spell: func(_ graphio.Table, s graphio.Setting) string {
+	text := file.Text(graphio.Speller{And: "&", Spell: func(_ graphio.Table, s graphio.Setting) string {
 		if s.Option == graphio.OptionWeights && s.Value != "similarity" {
 			return "weights=" + s.Value
 		}
 		return ""
-	}}))
+	}})
+	fmt.Println(strings.ReplaceAll(text, "; ", ";\n"))
 	// Output:
 	// ambiguous 3
-	// roads.csv: column length_km looks like a distance; as a weight it would make distant nodes similar; use it as a distance (w = mean distance / distance) with weights=distance, or treat all edges as equal with weights=ignore
+	// roads.csv: column length_km looks like a distance;
+	// as a weight it would make distant nodes similar;
+	// use it as a distance (w = mean distance / distance) with weights=distance, or treat all edges as equal with weights=ignore
 }
 
 // A table of times × nodes: every cell is a measurement with its time.

@@ -94,7 +94,8 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 			return fmt.Sprintf("%s %s has a decimal point, but this file writes decimal commas", f.role, text),
 				or(do("write all numbers alike"), do("read decimal points", Setting{Option: OptionDecimal, Value: string(DecimalPoint)}))
 		}
-		remedies = or(do("write no thousands separators"), do("read it as a decimal comma", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
+		remedies = or(do("write no thousands separators"),
+			do("read it as a decimal comma", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
 		if l.delim == byComma {
 			remedies[1] = do("put another delimiter between fields if it is a decimal comma")
 		}
@@ -118,9 +119,11 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 		return fmt.Sprintf("%s %s is already %s %d, with other values", f.role, text, on, f.count), correct
 	case repeatedMeasurement:
 		return fmt.Sprintf("%s %s was already measured %s %d", f.role, text, on, f.count),
-			or(do("keep all its measurements", Setting{Option: OptionRepeats, Value: string(RepeatsKeep)}), do("take the last one", Setting{Option: OptionRepeats, Value: string(RepeatsLast)}))
+			or(do("keep all its measurements", Setting{Option: OptionRepeats, Value: string(RepeatsKeep)}),
+				do("take the last one", Setting{Option: OptionRepeats, Value: string(RepeatsLast)}))
 	case otherExact:
-		return fmt.Sprintf("sd 0 means an exact value, but an earlier row gives node %s another exact value; the first row of the node is %s %d", text, unit, f.count),
+		return fmt.Sprintf("sd 0 means an exact value, but an earlier row gives node %s another exact value; the first row of the node is %s %d",
+				text, unit, f.count),
 			or(do("correct the values or their sds"), skipRows)
 	case otherClass:
 		return fmt.Sprintf("%s %s, but the node has another class %s %d", f.role, text, on, f.count),

@@ -19,6 +19,7 @@ func texts(line string, fields []field) []string {
 }
 
 func TestSplit(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		delim separator
 		line  string
@@ -93,6 +94,7 @@ func TestSplitDoesNotAllocate(t *testing.T) {
 }
 
 func TestDelimiterNames(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[Delimiter]string{
 		DelimiterComma: "a,b", DelimiterSemicolon: "a;b", DelimiterTab: "a\tb", DelimiterPipe: "a|b", DelimiterBlanks: "a  b",
 	} {

@@ -46,7 +46,8 @@ func (in *input) tables(ctx context.Context, opts Options) (*formats.File, error
 // asksID reports whether an error can be solved by naming the ids.
 func asksID(err error) bool {
 	var e *formats.Error
-	return errors.As(err, &e) && e.Kind == formats.Ambiguous && slices.ContainsFunc(e.Remedies, func(r formats.Remedy) bool { return r.Option == "ID" })
+	return errors.As(err, &e) && e.Kind == formats.Ambiguous &&
+		slices.ContainsFunc(e.Remedies, func(r formats.Remedy) bool { return r.Option == "ID" })
 }
 
 // readAll returns the rest of the stream.

@@ -25,6 +25,7 @@ func readNamed(name, text string, opts Options) (*Network, error) {
 }
 
 func TestForeignGraph(t *testing.T) {
+	t.Parallel()
 	n, err := readNamed("net.gml", smallGML, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +46,10 @@ func TestForeignGraph(t *testing.T) {
 	if n.Graph.Len() != 4 || n.Nodes.Lat[i] != 52 || n.Report.Format != "GML" || len(n.Nodes.Columns) != 2 {
 		t.Errorf("%d nodes, lat %v, %+v", n.Graph.Len(), n.Nodes.Lat, n.Report)
 	}
-	want := []string{"the graph is directed; directions are dropped", "nodes are named by their label, which is different for each, and not by the id",
-		"repeated edges: 1; their weights were added up", "edges from a node to itself: 1; left out; keep them with Options.KeepLoops", `nodes without an edge to another node: 1, such as "lone"`}
+	want := []string{"the graph is directed; directions are dropped",
+		"nodes are named by their label, which is different for each, and not by the id",
+		"repeated edges: 1; their weights were added up", "edges from a node to itself: 1; left out; keep them with Options.KeepLoops",
+		`nodes without an edge to another node: 1, such as "lone"`}
 	if !slices.Equal(warnings(n.Report), want) {
 		t.Errorf("warnings %q, want %q", warnings(n.Report), want)
 	}
@@ -54,7 +57,9 @@ func TestForeignGraph(t *testing.T) {
 
 // A node table that is given is right where the file says something else.
 func TestForeignGraphWithNodes(t *testing.T) {
-	nodes, err := ReadNodes(context.Background(), Reader("nodes.csv", strings.NewReader("id,lat,lon,kind\na,1,2,z\nb,3,4,z\nd,5,6,z\n")), Options{})
+	t.Parallel()
+	nodes, err := ReadNodes(context.Background(), Reader("nodes.csv", strings.NewReader("id,lat,lon,kind\na,1,2,z\nb,3,4,z\nd,5,6,z\n")),
+		Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +68,8 @@ func TestForeignGraphWithNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(id string) int { i, _ := n.Graph.IDs().Lookup([]byte(id)); return i }
-	if n.Graph.Len() != 5 || n.Nodes.Lat[at("a")] != 1 || !slices.Contains(warnings(n.Report), `nodes that are not in nodes.csv: 2, such as "c" and "lone"`) {
+	if n.Graph.Len() != 5 || n.Nodes.Lat[at("a")] != 1 ||
+		!slices.Contains(warnings(n.Report), `nodes that are not in nodes.csv: 2, such as "c" and "lone"`) {
 		t.Errorf("%d nodes, lat %v, warnings %q", n.Graph.Len(), n.Nodes.Lat, warnings(n.Report))
 	}
 	if len(n.Nodes.Columns) != 2 || n.Nodes.Columns[1].Name != "speed" || n.Nodes.Columns[1].Numbers[at("b")] != 31.5 {
@@ -72,13 +78,15 @@ func TestForeignGraphWithNodes(t *testing.T) {
 }
 
 func TestForeignTables(t *testing.T) {
+	t.Parallel()
 	ctx, src := context.Background(), func() Source { return Reader("net.gml", strings.NewReader(smallGML)) }
 	g := ring("a", "b", "c", "lone")
 	m, err := ReadMeasurements(ctx, src(), g, Options{Columns: map[Role]string{RoleValue: "speed"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := m.Report.Ledger.String(), "4 nodes = 2 rows + 2 missing values"; got != want || !slices.Equal(m.Values, []float64{30, 31.5}) {
+	if got, want := m.Report.Ledger.String(), "4 nodes = 2 rows + 2 missing values"; got != want ||
+		!slices.Equal(m.Values, []float64{30, 31.5}) {
 		t.Errorf("ledger %s, values %v", got, m.Values)
 	}
 	l, err := ReadLabels(ctx, src(), g, Options{Columns: map[Role]string{RoleClass: "kind"}})
@@ -93,9 +101,11 @@ func TestForeignTables(t *testing.T) {
 
 // Rows of other programs' files are named by their unit, and rejected as CSV.
 func TestForeignRows(t *testing.T) {
+	t.Parallel()
 	text := strings.Replace(smallGML, "weight 2 ", `weight -2 note "x, y" `, 1)
 	_, err := readNamed("net.gml", text, Options{})
-	checkError(t, err, ErrData, `net.gml: edge 2: weight "-2" is negative; correct the edge, or leave such rows out with Options.BadRows = "skip"`)
+	checkError(t, err, ErrData, `net.gml: edge 2: weight "-2" is negative; correct the edge, or leave such rows out with Options.BadRows = `+
+		`"skip"`)
 	var rejects bytes.Buffer
 	n, err := readNamed("net.gml", text, Options{BadRows: BadRowsSkip, Rejects: &rejects})
 	if err != nil {
@@ -104,7 +114,8 @@ func TestForeignRows(t *testing.T) {
 	if got, want := rejects.String(), "b,c,-2,\"x, y\"\n"; got != want {
 		t.Errorf("rejects %s, want %s", got, want)
 	}
-	if got, want := n.Report.Ledger.String(), "4 edges = 1 edge + 1 repeat + 1 self loop + 1 bad"; got != want || n.Report.BadRows[0] != `net.gml: edge 2: weight "-2" is negative` {
+	if got, want := n.Report.Ledger.String(), "4 edges = 1 edge + 1 repeat + 1 self loop + 1 bad"; got != want ||
+		n.Report.BadRows[0] != `net.gml: edge 2: weight "-2" is negative` {
 		t.Errorf("ledger %s, want %s; bad rows %q", got, want, n.Report.BadRows)
 	}
 	_, err = readNamed("net.gml", strings.Replace(smallGML, `label "c" lat 51`, `label "c" lat 151`, 1), Options{})
@@ -119,6 +130,7 @@ func TestForeignRows(t *testing.T) {
 
 // Shapes are carried along with nodes and are no covariates.
 func TestShapes(t *testing.T) {
+	t.Parallel()
 	table := "id,geometry,height\n" + `a,"{""type"":""Point"",""coordinates"":[1,2]}",1` + "\nb,,2\n"
 	nodes, err := ReadNodes(context.Background(), Reader("nodes.csv", strings.NewReader(table)), Options{})
 	if err != nil {
@@ -142,7 +154,8 @@ func TestShapes(t *testing.T) {
 			t.Errorf("shapes %q, covariates %v", net.Nodes.Shapes, net.Nodes.Covariates())
 		}
 	}
-	wkt, err := ReadNodes(context.Background(), Reader("nodes.csv", strings.NewReader("id,geometry\na,POINT (1 2)\nb,POINT (2 2)\n")), Options{})
+	wkt, err := ReadNodes(context.Background(), Reader("nodes.csv", strings.NewReader("id,geometry\na,POINT (1 2)\nb,POINT (2 2)\n")),
+		Options{})
 	if err != nil || wkt.Shapes != nil || len(wkt.Columns) != 0 || !slices.Equal(wkt.Lon, []float64{1, 2}) {
 		t.Errorf("well-known text: %+v, %v", wkt, err)
 	}

@@ -92,15 +92,15 @@ func notText(head []byte) (what, next string) {
 	case has("%PDF-"):
 		return "is a PDF document", "name a file that holds the data as text"
 	case has("MATLAB 5.0 MAT-file"):
-		return "is a MATLAB file, which is not read", "save its adjacency matrix with Python: scipy.sparse.save_npz('net.npz', scipy.io.loadmat('FILE')['A'])"
+		return "is a MATLAB file, which is not read", "save its adjacency matrix with Python: scipy.sparse.save_npz('net.npz', " +
+			"scipy.io.loadmat('FILE')['A'])"
 	case has("\x89HDF\r\n"):
 		return "is an HDF5 file (MATLAB 7.3 and others), which is not read", "write the edges as CSV"
 	case len(head) > 3 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 && bytes.IndexByte(head, 0) > 0:
 		return "is a Python pickle, which is not read: it is a program rather than data", "write the graph with networkx.write_graphml"
 	case packedText(head):
-		return "is a packed graph of grfgp, not text", "name it as the file of edges, itself and not as a stream or compressed; if it is, another version wrote it: pack the graph again"
-	case has("PAR1"):
-		return "is a Parquet file, which is not supported", "write it as CSV"
+		return "is a packed graph of grfgp, not text", "name it as the file of edges, itself and not as a stream or compressed; if it is, " +
+			"another version wrote it: pack the graph again"
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		return "is a tar archive", "unpack it with tar -xf and name the file inside"
 	case has("\xff\xfe"), has("\xfe\xff"):

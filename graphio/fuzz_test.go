@@ -141,7 +141,8 @@ func FuzzMatrixMarket(f *testing.F) {
 
 func FuzzGraphML(f *testing.F) {
 	f.Add(small, byte(0))
-	f.Add(`<graphml><key id="k" for="edge" attr.name="weight"/><graph><edge source="a" target="b"><data key="k">x</data></edge></graph></graphml>`, byte(1))
+	f.Add(`<graphml><key id="k" for="edge" attr.name="weight"/><graph><edge source="a" target="b"><data key="k">x</data></edge></graph>`+
+		`</graphml>`, byte(1))
 	f.Add(`<graphml><graph><node id="a"><graph><node id="b"/><edge source="a" target="b"/></graph></node></graph></graphml>`, byte(3))
 	f.Add(`<graphml><graph><edge source="a" target="a"/><edge source="" target="b"/>`, byte(33))
 	f.Fuzz(func(t *testing.T, text string, b byte) {
@@ -213,8 +214,10 @@ func FuzzTable(f *testing.F) {
 func FuzzTimes(f *testing.F) {
 	for _, text := range []string{
 		"node,date,value\na,2024-01-01,1\nb,2024-W05,2\na,31 Jan 2024,3\n", "date,a,b,1\n2024-01-01 13:45Z,1,2,\n2024-01-02,NA,x,6\n",
-		"node,2019,2020\na,1,2\nb,,4\n", "node,cases,expected,n\na,3,0.5,4\nb,2,0,1\na,1,1e308,1\n", "node;time;value\na;1,5;1\na;2;2\n", "node,year,month,value\na,2019,1,1\na,2020,2,3\n",
-		"node,timestamp,value\na,1706659200,1\na,1706659260,0\n", "node,time,value\na,24:00,1\na,12:15 am,0\n", "node,date,value\na,01/31/0000,1\nb,9999-12-31,1\n",
+		"node,2019,2020\na,1,2\nb,,4\n", "node,cases,expected,n\na,3,0.5,4\nb,2,0,1\na,1,1e308,1\n", "node;time;value\na;1,5;1\na;2;2\n",
+		"node,year,month,value\na,2019,1,1\na,2020,2,3\n",
+		"node,timestamp,value\na,1706659200,1\na,1706659260,0\n", "node,time,value\na,24:00,1\na,12:15 am,0\n",
+		"node,date,value\na,01/31/0000,1\nb,9999-12-31,1\n",
 	} {
 		for b := range byte(32) {
 			f.Add(text, b)

@@ -16,6 +16,7 @@ func geographic(name string) Source { return File(filepath.Join("..", "formats",
 
 // Lengths of roads are distances without a question; numbers of borders are no weights.
 func TestGeographicWeights(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		file    string
 		opts    Options
@@ -41,12 +42,14 @@ func TestGeographicWeights(t *testing.T) {
 
 // Areas keep their shapes, which a map of values needs.
 func TestGeographicShapes(t *testing.T) {
+	t.Parallel()
 	n, err := ReadGraph(context.Background(), geographic("districts.geojson"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, shape := range n.Nodes.Shapes {
-		if !strings.HasPrefix(shape, `{"type":"Polygon","coordinates":[[[`) && !strings.HasPrefix(shape, `{"type":"MultiPolygon","coordinates":[[[[`) || math.IsNaN(n.Nodes.Lat[i]) {
+		if !strings.HasPrefix(shape, `{"type":"Polygon","coordinates":[[[`) &&
+			!strings.HasPrefix(shape, `{"type":"MultiPolygon","coordinates":[[[[`) || math.IsNaN(n.Nodes.Lat[i]) {
 			t.Errorf("shape of %s: %s", n.Graph.IDs().At(i), shape)
 		}
 	}
@@ -61,17 +64,21 @@ func TestGeographicShapes(t *testing.T) {
 
 // The same file can be edges and measurements; an id that is not clear is asked for, once for both.
 func TestGeographicIDs(t *testing.T) {
+	t.Parallel()
 	areas := func(properties ...string) string {
 		var features []string
 		for k, p := range properties {
 			x := []string{"0", "1", "2", "3"}
-			features = append(features, `{"type":"Feature","properties":`+p+`,"geometry":{"type":"Polygon","coordinates":[[[`+x[k]+`,0],[`+x[k]+`,1],[`+x[k+1]+`,1],[`+x[k+1]+`,0],[`+x[k]+`,0]]]}}`)
+			features = append(features, `{"type":"Feature","properties":`+p+`,"geometry":{"type":"Polygon","coordinates":[[[`+x[k]+`,0],[`+x[k]+
+				`,1],[`+x[k+1]+`,1],[`+x[k+1]+`,0],[`+x[k]+`,0]]]}}`)
 		}
 		return `{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + `]}`
 	}
-	text := areas(`{"geo_id":"a","zip_code":"1","rate":5}`, `{"geo_id":"b","zip_code":"2","rate":6}`, `{"geo_id":"c","zip_code":"3","rate":null}`)
+	text := areas(`{"geo_id":"a","zip_code":"1","rate":5}`, `{"geo_id":"b","zip_code":"2","rate":6}`,
+		`{"geo_id":"c","zip_code":"3","rate":null}`)
 	_, err := readNamed("a.geojson", text, Options{})
-	checkError(t, err, ErrUsage, `a.geojson: the ids of the areas may be the properties geo_id, zip_code; say which with Options.Columns["id"] = "geo_id" or Options.Columns["id"] = "zip_code"`)
+	checkError(t, err, ErrUsage, `a.geojson: the ids of the areas may be the properties geo_id, zip_code; say which with `+
+		`Options.Columns["id"] = "geo_id" or Options.Columns["id"] = "zip_code"`)
 	opts := Options{Columns: map[Role]string{RoleID: "zip_code"}}
 	n, err := readNamed("a.geojson", text, opts)
 	if err != nil {
@@ -84,12 +91,14 @@ func TestGeographicIDs(t *testing.T) {
 	if err != nil || !slices.Equal(m.Values, []float64{5, 6}) {
 		t.Errorf("%+v, %v", m, err)
 	}
-	m, err = ReadMeasurements(context.Background(), Reader("a.geojson", strings.NewReader(text)), n.Graph, Options{Columns: map[Role]string{RoleNode: "zip_code"}})
+	m, err = ReadMeasurements(context.Background(), Reader("a.geojson", strings.NewReader(text)), n.Graph,
+		Options{Columns: map[Role]string{RoleNode: "zip_code"}})
 	if err != nil || len(m.Values) != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	// A node table whose column of ids has the same name.
-	opts.Nodes, err = ReadNodes(context.Background(), Reader("n.csv", strings.NewReader("zip_code,income\n1,10\n2,20\n3,30\n")), Options{Columns: opts.Columns})
+	opts.Nodes, err = ReadNodes(context.Background(), Reader("n.csv", strings.NewReader("zip_code,income\n1,10\n2,20\n3,30\n")),
+		Options{Columns: opts.Columns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +109,7 @@ func TestGeographicIDs(t *testing.T) {
 
 // A folder with a timetable is a graph; another folder is not.
 func TestFolder(t *testing.T) {
+	t.Parallel()
 	z, err := zip.OpenReader(filepath.Join("..", "formats", "testdata", "gtfs.zip"))
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +130,8 @@ func TestFolder(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "stops.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadGraph(context.Background(), File(folder), Options{}); err == nil || !strings.Contains(err.Error(), "is a directory; name a file in it") {
+	if _, err := ReadGraph(context.Background(), File(folder), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "is a directory; name a file in it") {
 		t.Errorf("%v", err)
 	}
 }

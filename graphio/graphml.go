@@ -102,7 +102,8 @@ func (g *graphML) take(token xml.Token) error {
 	}
 	name := t.Name.Local
 	if !g.rooted && name != "graphml" {
-		return g.in.fail(CodeFormat, fmt.Sprintf("is XML, but begins with <%s>, not with <graphml>", name), do("save the graph as GraphML or as CSV"))
+		return g.in.fail(CodeFormat, fmt.Sprintf("is XML, but begins with <%s>, not with <graphml>", name),
+			do("save the graph as GraphML or as CSV"))
 	}
 	g.rooted = true
 	switch name {
@@ -360,7 +361,8 @@ func (g *graphML) finish() (*Network, error) {
 		}
 		g.finishColumns(network.Graph.Len())
 		if len(g.roles) > 0 || len(g.others) > 0 {
-			g.nodes.grow(network.Graph.Len(), slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]), func(role Role) bool { return !g.nodes.has(role) }))
+			g.nodes.grow(network.Graph.Len(), slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]),
+				func(role Role) bool { return !g.nodes.has(role) }))
 			network.Nodes = g.nodes.follow(network.Graph)
 		}
 	}

@@ -118,7 +118,8 @@ type graphMLColumn struct {
 func (g *graphML) chooseOthers(nodes *sheet, index []int, used []usedColumn) {
 	names := uniqueNames{}
 	for _, j := range nodes.otherThan(used) {
-		g.others = append(g.others, &graphMLColumn{key: g.keys[index[j]], cells: covariate.NewBuilder(names.of(nodes, j), parseCell(false, newMissingCodes(g.opts.Missing)))})
+		g.others = append(g.others, &graphMLColumn{key: g.keys[index[j]],
+			cells: covariate.NewBuilder(names.of(nodes, j), parseCell(false, newMissingCodes(g.opts.Missing)))})
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 func (c *cutter) lay(t *formats.Table, fixed int, kind tableKind, opts Options) (*sheet, error) {
 	c.grid, c.end = t, true
 	c.in.unit = cmp.Or(t.Unit, "row")
-	s := &sheet{in: c.in, table: kind, fixed: fixed, keyed: t.Names != nil, firstRow: 1, strip: opts.Unit, missing: newMissingCodes(opts.Missing)}
+	s := &sheet{in: c.in, table: kind, fixed: fixed, keyed: t.Names != nil, firstRow: 1, strip: opts.Unit,
+		missing: newMissingCodes(opts.Missing)}
 	if s.keyed {
 		s.names, s.columns = t.Names, len(t.Names)
 		s.settle(cellsOf(t.Rows[:min(len(t.Rows), sampleRows)]))

@@ -54,7 +54,8 @@ func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 	best := slices.MaxFunc(found, func(a, b candidate) int { return cmp.Compare(a.share, b.share) })
 	if best.share < most {
 		return 0, s.in.fail(CodeContent, "its lines have very different numbers of fields",
-			do(fmt.Sprintf("put one %s on each line", s.in.table.row())), do("give the file the ending .adjlist if it is an adjacency list"), do("name the delimiter", Setting{Option: OptionDelimiter}))
+			do(fmt.Sprintf("put one %s on each line", s.in.table.row())), do("give the file the ending .adjlist if it is an adjacency list"),
+			do("name the delimiter", Setting{Option: OptionDelimiter}))
 	}
 	return best.d, nil
 }

@@ -49,7 +49,8 @@ func (n *NodeTable) join(o *NodeTable) (*NodeTable, error) {
 	added := ids.Len() - had
 	switch {
 	case added == len(to) && added > 0 && had > 0:
-		return nil, fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is in %s, which has ids such as %s", examples(o.IDs, 0), n.file(), examples(n.IDs, 0)),
+		return nil, fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is in %s, which has ids such as %s", examples(o.IDs, 0), n.file(),
+			examples(n.IDs, 0)),
 			do(beyond(ids, had).hint(n.IDs, n.file())))
 	case added > 0 && o.Report != nil:
 		o.Report.warn("nodes that are not in %s: %d, such as %s", n.file(), added, examples(ids, had))
@@ -95,9 +96,11 @@ func (n *NodeTable) file() string {
 
 // sized returns a copy of the table with rows for more nodes.
 func (n *NodeTable) sized(ids *graph.IDs) *NodeTable {
-	all := &NodeTable{IDs: ids, Report: n.Report, names: map[Role]string{}, Columns: picked(n.Columns, upTo(n.IDs.Len(), ids.Len())), Texts: resized(n.Texts, upTo(n.IDs.Len(), ids.Len())),
-		Name: slices.Clone(n.Name), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
-		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group), Shapes: slices.Clone(n.Shapes)}
+	all := &NodeTable{IDs: ids, Report: n.Report, names: map[Role]string{}, Columns: picked(n.Columns, upTo(n.IDs.Len(), ids.Len())),
+		Texts: resized(n.Texts, upTo(n.IDs.Len(), ids.Len())),
+		Name:  slices.Clone(n.Name), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
+		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group),
+		Shapes: slices.Clone(n.Shapes)}
 	for role, name := range n.names {
 		all.names[role] = name
 	}

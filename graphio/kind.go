@@ -116,5 +116,6 @@ func (s *valuesSeen) kind() (Kind, string) {
 	if len(s.several) < 3 || mean > countMean || variance < countRatio*mean || years || numbering {
 		return KindNumber, ""
 	}
-	return KindCount, fmt.Sprintf("all %d values are whole numbers from %g to %g, with mean %.3g and variance %.3g", s.n, s.least, s.most, mean, variance)
+	return KindCount, fmt.Sprintf("all %d values are whole numbers from %g to %g, with mean %.3g and variance %.3g", s.n, s.least, s.most,
+		mean, variance)
 }

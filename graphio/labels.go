@@ -185,10 +185,12 @@ func (r *labelReader) judge() error {
 	t := r.table
 	switch {
 	case len(r.result.Nodes) == 0 && r.unknown > 0 && r.missing == 0:
-		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s", r.unknownIDs.examples(), examples(r.ids, 0)),
+		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s",
+			r.unknownIDs.examples(), examples(r.ids, 0)),
 			do(r.unknownIDs.hint(r.ids, "the graph")))
 	case len(r.result.Nodes) == 0 && r.missing > 0:
-		return t.in.fail(CodeContent, "all its classes are missing", do("label some nodes"), do("name the column of classes", nameColumn(RoleClass, "")))
+		return t.in.fail(CodeContent, "all its classes are missing", do("label some nodes"),
+			do("name the column of classes", nameColumn(RoleClass, "")))
 	case len(r.result.Nodes) == 0:
 		return t.empty()
 	}
@@ -212,10 +214,12 @@ func (r *labelReader) judgeClasses() error {
 	case n > MaxClasses && numeric:
 		return t.in.fail(CodeContent, fmt.Sprintf("there are %d different numbers, and at most %d classes", n, MaxClasses), measure)
 	case n > MaxClasses:
-		return t.in.fail(CodeContent, fmt.Sprintf("there are %d classes, such as %s, and at most %d are possible (are these names?)", n, l.some(l.Classes), MaxClasses),
+		return t.in.fail(CodeContent, fmt.Sprintf("there are %d classes, such as %s, and at most %d are possible (are these names?)", n,
+			l.some(l.Classes), MaxClasses),
 			do("name the column of classes", nameColumn(RoleClass, "")))
 	case numeric && !r.told && likeAmounts(value, len(l.Nodes)):
-		return t.in.fail(CodeAmbiguous, fmt.Sprintf("there are %d different numbers in %s, such as %s: they look like measurements, not like classes", n, counted(len(l.Nodes), "label"), l.some(l.Classes)),
+		return t.in.fail(CodeAmbiguous, fmt.Sprintf("there are %d different numbers in %s, such as %s: they look like measurements, not like "+
+			"classes", n, counted(len(l.Nodes), "label"), l.some(l.Classes)),
 			measure, do("take them as classes", nameColumn(RoleClass, t.sheet.nameOf(r.class))))
 	case numeric:
 		t.report.offer("the classes look like numbers and are taken as names, not as amounts: "+l.some(l.Classes), measure)
@@ -234,7 +238,8 @@ func (r *labelReader) judgeClasses() error {
 		spelled[folded] = name
 	}
 	if len(single) > 0 && len(l.Classes) > 1 {
-		t.report.warn("classes with one label: %d, such as %s; little can be learned about them, and nothing if that label is held out", len(single), l.some(single))
+		t.report.warn("classes with one label: %d, such as %s; little can be learned about them, and nothing if that label is held out",
+			len(single), l.some(single))
 	}
 	if len(alike) > 0 {
 		t.report.warn("classes that differ only in upper and lower case: %s; they are taken as different", l.some(alike))

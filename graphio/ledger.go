@@ -7,7 +7,8 @@ import (
 
 // Ledger counts every line of a file by its outcome. The counts add up to Total.
 type Ledger struct {
-	Unit        string `json:"unit"` // unit of the counts: "lines", "edge elements" for GraphML, or that of another format, such as "edges", "nodes", "records"
+	// unit of the counts: "lines", "edge elements" for GraphML, or that of another format, such as "edges", "nodes", "records"
+	Unit        string `json:"unit"`
 	Total       int64  `json:"total"`
 	Header      int64  `json:"header"`
 	Edges       int64  `json:"edges"`        // became an edge of the graph

@@ -109,12 +109,14 @@ func (s *sheet) ends() []int {
 
 // other is the error about a file that looks like another kind of table than it was given as.
 func (s *sheet) other(looks Table) error {
-	names := map[Table]string{TableEdges: "edges: columns %s name the two ends", TableNodes: "nodes, with columns %s", TableMeasurements: "measurements, with columns %s"}
+	names := map[Table]string{TableEdges: "edges: columns %s name the two ends", TableNodes: "nodes, with columns %s",
+		TableMeasurements: "measurements, with columns %s"}
 	columns := s.describe(nil)
 	if pair := s.surePair(); looks == TableEdges && pair != nil {
 		columns = list(s.namesOf(pair), "and")
 	}
-	err := s.in.fail(CodeAmbiguous, fmt.Sprintf("looks like a table of "+names[looks]+"; it was given as a table of %s", columns, s.in.table)).(*Error)
+	err := s.in.fail(CodeAmbiguous, fmt.Sprintf("looks like a table of "+names[looks]+"; it was given as a table of %s", columns,
+		s.in.table)).(*Error)
 	err.Looks = looks
 	switch looks {
 	case TableEdges:
@@ -149,7 +151,8 @@ func (s *sheet) refuseEdges(known *graph.IDs, opts Options) error {
 func (s *sheet) geometry(column int) bool {
 	return s.findIn(column, func(cell string) bool {
 		kind, _, ok := strings.Cut(strings.ToUpper(cell), "(")
-		return ok && slices.Contains([]string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"},
+		return ok && slices.Contains([]string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON",
+			"GEOMETRYCOLLECTION"},
 			strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(kind), " Z"), " M"))
 	}) != ""
 }

@@ -18,6 +18,7 @@ func rowsOf(header, form string, n int) string {
 }
 
 func TestLooksLike(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, text string
 		want       Table
@@ -42,6 +43,7 @@ func TestLooksLike(t *testing.T) {
 
 // A file under the name of another is said to be one.
 func TestSwappedFiles(t *testing.T) {
+	t.Parallel()
 	edges, nodes := rowsOf("source,target", "%d,%d", 20), rowsOf("id,lat,lon", "%d,5%d.1,8.5", 9)
 	for _, c := range []struct {
 		name, text string
@@ -49,9 +51,13 @@ func TestSwappedFiles(t *testing.T) {
 		looks      Table
 		says       string
 	}{
-		{"measurements as edges", rowsOf("node,speed", "%d,%d.5", 20), func(src Source) error { _, err := ReadGraph(t.Context(), src, Options{}); return err }, TableMeasurements, "looks like a table of measurements, with columns node and speed; it was given as a table of edges"},
-		{"nodes as edges", nodes, func(src Source) error { _, err := ReadGraph(t.Context(), src, Options{}); return err }, TableNodes, "NearestNeighbours"},
-		{"edges as nodes", edges, func(src Source) error { _, err := ReadNodes(t.Context(), src, Options{}); return err }, TableEdges, "columns source and target name the two ends; it was given as a table of nodes"},
+		{"measurements as edges", rowsOf("node,speed", "%d,%d.5", 20),
+			func(src Source) error { _, err := ReadGraph(t.Context(), src, Options{}); return err }, TableMeasurements,
+			"looks like a table of measurements, with columns node and speed; it was given as a table of edges"},
+		{"nodes as edges", nodes, func(src Source) error { _, err := ReadGraph(t.Context(), src, Options{}); return err }, TableNodes,
+			"NearestNeighbours"},
+		{"edges as nodes", edges, func(src Source) error { _, err := ReadNodes(t.Context(), src, Options{}); return err }, TableEdges,
+			"columns source and target name the two ends; it was given as a table of nodes"},
 		{"edges as measurements", edges, func(src Source) error {
 			_, err := ReadMeasurements(t.Context(), src, numberRing(20), Options{})
 			return err
@@ -71,9 +77,12 @@ func TestSwappedFiles(t *testing.T) {
 
 // Advice about the ends of edges is not nonsense.
 func TestEndsOfOtherFiles(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ text, want, not string }{
-		"stop times": {rowsOf("trip_id,arrival_time,departure_time,stop_id,stop_sequence", "t%d,08:15:00,08:15:30,s%d,3", 20), "none have values in common; give a file of edges", "source\"] = "},
-		"triples":    {rowsOf("kind,here,there", "road,p%d,p%d", 20), `Options.Columns["source"] = "here" and Options.Columns["target"] = "there"`, "kind\""},
+		"stop times": {rowsOf("trip_id,arrival_time,departure_time,stop_id,stop_sequence", "t%d,08:15:00,08:15:30,s%d,3", 20),
+			"none have values in common; give a file of edges", "source\"] = "},
+		"triples": {rowsOf("kind,here,there", "road,p%d,p%d", 20), `Options.Columns["source"] = "here" and Options.Columns["target"] = "there"`,
+			"kind\""},
 	} {
 		_, err := ReadGraph(t.Context(), Reader("f", strings.NewReader(c.text)), Options{Header: HeaderYes})
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.not) {
@@ -84,6 +93,7 @@ func TestEndsOfOtherFiles(t *testing.T) {
 
 // Directions are not used, and this is said.
 func TestDirections(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"column":      {rowsOf("u,v,oneway", "%d,%d,True", 20), "column oneway: edges have no direction here"},
 		"some return": {rowsOf("u,v", "%d,%d", 20) + "1,0\n", "1 edge is listed in both directions, and others in one"},
@@ -107,6 +117,7 @@ func TestDirections(t *testing.T) {
 
 // A question about the value offers all columns of numbers.
 func TestAllValuesOffered(t *testing.T) {
+	t.Parallel()
 	_, err := readMeasurements(numberRing(50), rowsOf("node,income,lanes,score,rating,age,volume", "%d,%d.5,2,0.5,0.25,33,9.5", 20), Options{})
 	var file *Error
 	if !errors.As(err, &file) || len(file.Remedies) != 6 || !strings.Contains(file.What, "income, lanes, score, rating, age or volume") {

@@ -53,10 +53,12 @@ func readMatrixMarket(ctx context.Context, in *input, opts Options) (*Network, e
 		if found > h.entries {
 			next = "correct the line, or remove what does not belong there"
 		}
-		return nil, in.at(h.size, CodeDamaged, fmt.Sprintf("the size line promises %s, but there are %d", counted(h.entries, "entry"), found), do(next))
+		return nil, in.at(h.size, CodeDamaged, fmt.Sprintf("the size line promises %s, but there are %d", counted(h.entries, "entry"), found),
+			do(next))
 	}
 	if h.rows > 1<<20 && h.rows > 100*h.entries {
-		return nil, in.at(h.size, CodeContent, fmt.Sprintf("%d nodes, but only %d entries: nearly all nodes would have no edge", h.rows, h.entries), do("correct the size line"))
+		return nil, in.at(h.size, CodeContent, fmt.Sprintf("%d nodes, but only %d entries: nearly all nodes would have no edge", h.rows,
+			h.entries), do("correct the size line"))
 	}
 	names := newNamer(opts.Nodes)
 	for i := range uint32(h.rows) {

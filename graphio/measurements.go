@@ -166,8 +166,9 @@ type repeatedValue struct {
 }
 
 func newMeasurementReader(t *table, g *graph.Graph, opts Options) *measurementReader {
-	m := &measurementReader{table: t, ids: g.IDs(), treat: opts.Unknown, repeats: opts.Repeats, times: opts.Times, ignoreSD: opts.IgnoreSD, counts: opts.Counts,
-		sd: -1, size: -1, time: -1, at: map[moment]int{}, exact: map[int]float64{}}
+	m := &measurementReader{table: t, ids: g.IDs(), treat: opts.Unknown, repeats: opts.Repeats, times: opts.Times, ignoreSD: opts.IgnoreSD,
+		counts: opts.Counts,
+		sd:     -1, size: -1, time: -1, at: map[moment]int{}, exact: map[int]float64{}}
 	if opts.Nodes != nil {
 		m.rows = opts.Nodes.rows
 	}
@@ -324,7 +325,8 @@ func (m *measurementReader) average() {
 		return v
 	}
 	slices.SortFunc(m.again, func(a, b repeatedValue) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.value, b.value), cmp.Compare(a.size, b.size), cmp.Compare(order(a.sd), order(b.sd)))
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.value, b.value), cmp.Compare(a.size, b.size),
+			cmp.Compare(order(a.sd), order(b.sd)))
 	})
 	for _, more := range m.again {
 		if k := more.place; first[k] {
@@ -386,7 +388,8 @@ func (m *measurementReader) judge() error {
 	}
 	switch {
 	case len(r.Nodes) == 0 && m.unknown > 0:
-		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s", m.unknownIDs.examples(), examples(m.ids, 0)),
+		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s",
+			m.unknownIDs.examples(), examples(m.ids, 0)),
 			do(m.unknownIDs.hint(m.ids, "the graph")))
 	case len(r.Nodes) == 0 && m.missing > 0:
 		return t.in.fail(CodeContent, "all its values are missing", do("name the column of values", nameColumn(RoleValue, "")))
@@ -400,10 +403,12 @@ func (m *measurementReader) judge() error {
 		}
 	}
 	if slices.ContainsFunc(r.Values, tooLarge) {
-		return t.in.fail(CodeContent, "the values of a node are too far apart for their mean to be a number", do("give the values in another unit"))
+		return t.in.fail(CodeContent, "the values of a node are too far apart for their mean to be a number",
+			do("give the values in another unit"))
 	}
 	if slices.ContainsFunc(r.Scatter, tooLarge) {
-		return t.in.fail(CodeContent, "the values of a node are too far apart for their variance to be a number", do("correct them"), do("give the values in another unit"))
+		return t.in.fail(CodeContent, "the values of a node are too far apart for their variance to be a number", do("correct them"),
+			do("give the values in another unit"))
 	}
 	if slices.ContainsFunc(r.Exposures(), tooLarge) {
 		return t.in.fail(CodeContent, "the exposures of a node are too large for their sum to be a number", do("give them in another unit"))

@@ -31,7 +31,8 @@ func (m *measurementReader) choose(opts Options) error {
 	}
 	places := len(used)
 	taken := func(j int) bool {
-		return m.near.nameless(s, j) || m.rows != nil && opts.Nodes.isPlace(s, j) || slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == j })
+		return m.near.nameless(s, j) || m.rows != nil && opts.Nodes.isPlace(s, j) ||
+			slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == j })
 	}
 	if m.timed() {
 		if m.time, why, err = s.chooseTime(taken, opts); err != nil {

@@ -91,7 +91,8 @@ func (m *measurementReader) offerSizes(used []usedColumn) {
 			if role == RoleTested {
 				what = "the number tested, of which the values are positive"
 			}
-			m.table.report.offer(fmt.Sprintf("column %q looks like %s; it is not used", name, what), do("name it to use it", nameColumn(role, s.nameOf(j))))
+			m.table.report.offer(fmt.Sprintf("column %q looks like %s; it is not used", name, what),
+				do("name it to use it", nameColumn(role, s.nameOf(j))))
 		}
 	}
 }

@@ -114,9 +114,12 @@ func (m *measurementReader) tellDifferent() {
 	case m.timed():
 		m.table.report.warn("measurements of a node that differ in column %s, but not in the column of times, are taken as repeats", column)
 	case m.repeats == RepeatsLast:
-		m.table.report.offer(fmt.Sprintf("nodes were measured at different times (column %s), and the last row of each is used, whatever its time", column), m.timeRemedies()...)
+		m.table.report.offer(
+			fmt.Sprintf("nodes were measured at different times (column %s), and the last row of each is used, whatever its time", column),
+			m.timeRemedies()...)
 	default:
-		m.table.report.offer(fmt.Sprintf("nodes were measured at different times (column %s), and their values are taken as repeats", column), m.timeRemedies()...)
+		m.table.report.offer(fmt.Sprintf("nodes were measured at different times (column %s), and their values are taken as repeats", column),
+			m.timeRemedies()...)
 	}
 }
 
@@ -197,7 +200,8 @@ func (m *Measurements) severalTimes() error {
 		i := m.Nodes[k]
 		if before, again := first[i]; again && before != t {
 			return &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File,
-				What: fmt.Sprintf("nodes were measured at different times, such as %s and %s, and a model without time has one value for each node", m.TimeUnit.Format(before), m.TimeUnit.Format(t)),
+				What: fmt.Sprintf("nodes were measured at different times, such as %s and %s, and a model without time has one value for each node",
+					m.TimeUnit.Format(before), m.TimeUnit.Format(t)),
 				Remedies: []Remedy{do("choose a period"), do("take the latest of each node", Setting{Option: OptionTimes, Value: string(TimesLatest)}),
 					do("take them as repeats of one value", Setting{Option: OptionTimes, Value: string(TimesIgnore)})}}
 		}
@@ -260,7 +264,8 @@ func (m *measurementReader) fixForm(texts []string, name, where string) error {
 		return in.fail(CodeContent, fmt.Sprintf("%s holds no times: %s is neither a number nor a date", where, quote([]byte(texts[example]))),
 			do("write dates like 2024-01-31"), do("name the column of times", nameColumn(RoleTime, "")))
 	case other != formNone:
-		return in.fail(CodeAmbiguous, fmt.Sprintf("in dates such as %s either number may be the month", quote([]byte(texts[0]))), do("write dates like 2024-01-31"))
+		return in.fail(CodeAmbiguous, fmt.Sprintf("in dates such as %s either number may be the month", quote([]byte(texts[0]))),
+			do("write dates like 2024-01-31"))
 	}
 	m.result.TimeUnit.form, m.result.TimeUnit.Dates = form, form.dates()
 	return nil

@@ -203,14 +203,16 @@ func (m *measurementReader) timesByNodes(opts Options) (lead usedColumn, what st
 	}
 	for node, times := range seen {
 		if times > 1 {
-			return lead, "", s.in.fail(CodeContent, fmt.Sprintf("%d columns are named by node %s", times, quote(m.ids.Bytes(node))), do("give every node one column"))
+			return lead, "", s.in.fail(CodeContent, fmt.Sprintf("%d columns are named by node %s", times, quote(m.ids.Bytes(node))),
+				do("give every node one column"))
 		}
 	}
 	m.wide = layout
 	if m.timed() {
 		err = m.fixForm(s.cellsOf(lead.column), s.names[lead.column], "column "+s.nameOf(lead.column))
 	}
-	return lead, fmt.Sprintf("columns are named by nodes, such as %s: it is a table of times × nodes", quoteAll(names[:min(3, len(names))])), err
+	return lead, fmt.Sprintf("columns are named by nodes, such as %s: it is a table of times × nodes", quoteAll(names[:min(3, len(names))])),
+		err
 }
 
 // long reports whether a column that is named as one of ids holds ids: then a row is a
@@ -258,5 +260,6 @@ func (m *measurementReader) nodesByTimes(opts Options) (lead usedColumn, what st
 	if m.timed() {
 		err = m.fixForm(used, "", "the header")
 	}
-	return usedColumn{RoleNode, id, why}, fmt.Sprintf("columns are named by times, such as %s: it is a table of nodes × times", quoteAll(used[:min(3, len(used))])), err
+	return usedColumn{RoleNode, id, why}, fmt.Sprintf("columns are named by times, such as %s: it is a table of nodes × times",
+		quoteAll(used[:min(3, len(used))])), err
 }

@@ -10,6 +10,7 @@ import (
 // Files that look like delimited text are not read as such, whatever they are called and
 // whatever the options say.
 func TestNotDelimited(t *testing.T) {
+	t.Parallel()
 	var torus strings.Builder // more than what formats are recognized from
 	const side = 60
 	fmt.Fprintf(&torus, "%d %d\n", side*side, 2*side*side)
@@ -50,22 +51,26 @@ func TestNotDelimited(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := readNamed("net.txt", "N0 N1 {'weight': 0.5, 'length': 887.78}\nN1 N2\nN0 N2 {'weight': 0.5, 'length': 887.78}\n", Options{})
-	checkError(t, err, ErrData, `net.txt: edges carry Python dictionaries ("N0 N1 {'weight': 0.5"); write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv`)
+	checkError(t, err, ErrData, `net.txt: edges carry Python dictionaries ("N0 N1 {'weight': 0.5"); write plain columns, with networkx: `+
+		`write_weighted_edgelist or to_pandas_edgelist(G).to_csv`)
 	n, err := readNamed("net.graph", "1 2\n2 3\n3 4\n", Options{})
 	if err != nil || n.Report.Format != formatDelimited || n.Graph.Edges() != 3 {
 		t.Errorf("edges in net.graph: %v", err)
 	}
 	_, err = readNamed("net.txt", "{'source': 'a', 'target': 'b'}\n", Options{})
-	checkError(t, err, ErrData, `net.txt:1: is not JSON: invalid character '\'' looking for beginning of object key string; correct the line, or write the file again`)
+	checkError(t, err, ErrData, `net.txt:1: is not JSON: invalid character '\'' looking for beginning of object key string; correct the `+
+		`line, or write the file again`)
 }
 
 // JSON without names of columns is a table like any other: names may stand in its first row.
 func TestForeignHeader(t *testing.T) {
+	t.Parallel()
 	n, err := readNamed("e.json", `[["source", "target", "weight"], ["a", "b", 2], [], ["b", "c", 0.5]]`, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := n.Report.Ledger.String(), "4 rows = 1 header + 2 edges + 1 blank"; got != want || edgesOf(n) != "a-b:2 b-c:0.5" || n.Report.Header != "row 1" {
+	if got, want := n.Report.Ledger.String(), "4 rows = 1 header + 2 edges + 1 blank"; got != want || edgesOf(n) != "a-b:2 b-c:0.5" ||
+		n.Report.Header != "row 1" {
 		t.Errorf("%s, %s, header %s", got, edgesOf(n), n.Report.Header)
 	}
 	n, err = readNamed("e.json", `[[1, 2], [2, 3]]`, Options{})
@@ -75,11 +80,13 @@ func TestForeignHeader(t *testing.T) {
 	_, err = readNamed("e.json", `[["source", "target"], ["a", "b"], ["", "c"]]`, Options{})
 	checkError(t, err, ErrData, `e.json: row 3: the source is empty; correct the row, or leave such rows out with Options.BadRows = "skip"`)
 	_, err = readNamed("e.json", `[["Person", "Friend"], ["Ann", "Bob"], ["Cid", "Dan"]]`, Options{})
-	checkError(t, err, ErrUsage, `e.json: row 1 ("Person" and "Friend") may be a header or the first edge; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`)
+	checkError(t, err, ErrUsage, `e.json: row 1 ("Person" and "Friend") may be a header or the first edge; take it as a header with `+
+		`Options.Header = "yes", or take it as the first edge with Options.Header = "no"`)
 }
 
 // Nodes can be named by another attribute.
 func TestForeignID(t *testing.T) {
+	t.Parallel()
 	n, err := readNamed("net.gml", smallGML, Options{Columns: map[Role]string{RoleID: "id"}})
 	if err != nil {
 		t.Fatal(err)

@@ -182,7 +182,8 @@ func (m *measurementReader) judgeCodes() error {
 	real := do("keep them as values", set(MissingNone))
 	rest := fmt.Sprintf("all other values lie from %g to %g", lo, hi)
 	if zeros != nil {
-		what := fmt.Sprintf("%d values are 0 (first on line %d), and %s: do zeros stand for missing values? They are used as values", zeros.count, zeros.line, rest)
+		what := fmt.Sprintf("%d values are 0 (first on line %d), and %s: do zeros stand for missing values? They are used as values", zeros.count,
+			zeros.line, rest)
 		t.report.doubt(what, do("count them as missing", set("0")), do("if they are real, say so", set(MissingNone)))
 	}
 	if len(codes) == 0 {
@@ -191,11 +192,13 @@ func (m *measurementReader) judgeCodes() error {
 	var parts []string
 	missing := do("count them as missing")
 	for _, c := range codes {
-		parts = append(parts, fmt.Sprintf("%s %s %g (first on line %d)", counted(c.count, "value"), map[bool]string{true: "is", false: "are"}[c.count == 1], c.value, c.line))
+		parts = append(parts, fmt.Sprintf("%s %s %g (first on line %d)", counted(c.count, "value"),
+			map[bool]string{true: "is", false: "are"}[c.count == 1], c.value, c.line))
 		missing.Set = append(missing.Set, set(strconv.FormatFloat(c.value, 'f', -1, 64)))
 	}
 	if len(codes) == 1 && codes[0].count == 1 {
 		missing.Do, real.Do = "count it as missing", "keep it as a value"
 	}
-	return t.in.fail(CodeAmbiguous, fmt.Sprintf("%s, and %s: such numbers often stand for missing values", list(parts, "and"), rest), missing, real)
+	return t.in.fail(CodeAmbiguous, fmt.Sprintf("%s, and %s: such numbers often stand for missing values", list(parts, "and"), rest), missing,
+		real)
 }

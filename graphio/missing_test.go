@@ -2,11 +2,11 @@ package graphio
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 )
 
 // numberRing is a ring of nodes 0, 1, …
@@ -30,6 +30,7 @@ func valueTable(values ...string) string {
 
 // Numbers that may stand for missing values are asked about, and no others.
 func TestMissingCodes(t *testing.T) {
+	t.Parallel()
 	plain := []string{"44.5", "51.2", "38.9", "60.1", "47", "52.3", "49.9", "55.5", "41.7", "46.2"}
 	with := func(more ...string) []string { return append(append([]string(nil), plain...), more...) }
 	for _, c := range []struct {
@@ -41,7 +42,9 @@ func TestMissingCodes(t *testing.T) {
 		missing int64
 	}{
 		{name: "plain", values: plain},
-		{name: "one negative code", values: with("-9999"), asked: `1 value is -9999 (first on line 12), and all other values lie from 38.9 to 60.1: such numbers often stand for missing values; count it as missing with Options.Missing = "-9999", or keep it as a value with Options.Missing = "none"`},
+		{name: "one negative code", values: with("-9999"),
+			asked: `1 value is -9999 (first on line 12), and all other values lie from 38.9 to 60.1: such numbers often stand for missing ` +
+				`values; count it as missing with Options.Missing = "-9999", or keep it as a value with Options.Missing = "none"`},
 		{name: "as a fraction", values: with("-9999.00"), asked: "-9999 (first"},
 		{name: "two codes", values: with("-9999", "-999", "-9999"), asked: `1 value is -999 (first on line 13)`},
 		{name: "one positive code may be a value", values: with("999")},
@@ -54,7 +57,9 @@ func TestMissingCodes(t *testing.T) {
 		{name: "missing by request", values: with("-9999", "-9999.0", "-999"), opts: Options{Missing: []string{"-9999", "-999"}}, missing: 3},
 		{name: "values by request", values: with("-9999", "-9999"), opts: Options{Missing: []string{MissingNone}}},
 		{name: "words", values: with("x", "ND"), opts: Options{Missing: []string{"x", "ND"}}, missing: 2},
-		{name: "zeros", values: with("0", "0", "0.0"), warned: `3 values are 0 (first on line 12), and all other values lie from 38.9 to 60.1: do zeros stand for missing values? They are used as values; count them as missing with Options.Missing = "0", or if they are real, say so with Options.Missing = "none"`},
+		{name: "zeros", values: with("0", "0", "0.0"), warned: `3 values are 0 (first on line 12), and all other values lie from 38.9 to ` +
+			`60.1: do zeros stand for missing values? They are used as values; count them as missing with Options.Missing = "0", or if they are ` +
+			`real, say so with Options.Missing = "none"`},
 		{name: "two zeros", values: with("0", "0")},
 		{name: "zeros are missing", values: with("0", "0", "0"), opts: Options{Missing: []string{"0"}}, missing: 3},
 		{name: "zeros are values", values: with("0", "0", "0"), opts: Options{Missing: []string{MissingNone}}},
@@ -91,14 +96,17 @@ func TestMissingCodes(t *testing.T) {
 
 // Codes for missing values hold for node tables and labels too.
 func TestMissingElsewhere(t *testing.T) {
-	n, err := ReadNodes(t.Context(), Reader("n", strings.NewReader("node,lat,lon,income\na,50,8,-9999\nb,51,-9999,40\n")), Options{Missing: []string{"-9999"}})
+	t.Parallel()
+	n, err := ReadNodes(t.Context(), Reader("n", strings.NewReader("node,lat,lon,income\na,50,8,-9999\nb,51,-9999,40\n")),
+		Options{Missing: []string{"-9999"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n.Lon[1] == n.Lon[1] || n.Columns[0].Missing() != 1 {
 		t.Errorf("lon %v, income %+v", n.Lon, n.Columns[0])
 	}
-	l, err := ReadLabels(t.Context(), Reader("l", strings.NewReader("node,class\n0,a\n1,unknown\n2,b\n")), numberRing(5), Options{Missing: []string{"unknown"}})
+	l, err := ReadLabels(t.Context(), Reader("l", strings.NewReader("node,class\n0,a\n1,unknown\n2,b\n")), numberRing(5),
+		Options{Missing: []string{"unknown"}})
 	if err != nil || len(l.Nodes) != 2 || l.Report.Ledger.Missing != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
@@ -106,7 +114,7 @@ func TestMissingElsewhere(t *testing.T) {
 
 // No column of the shared data sets is taken for one with codes.
 func TestMissingCodesOfData(t *testing.T) {
-	const shared = "../../shared/datasets/"
+	t.Parallel()
 	none := true
 	for _, c := range []struct {
 		file    string
@@ -120,12 +128,12 @@ func TestMissingCodesOfData(t *testing.T) {
 		{"twitch_small/es_nodes.csv.gz", "views days mature partner"},
 		{"lip_cancer/districts.csv", "cases expected outdoor_work_percent"},
 	} {
-		paths, _ := filepath.Glob(shared + c.file)
-		if len(paths) == 0 {
+		if !testkit.HasData(c.file) {
 			continue
 		}
 		none = false
-		nodes, err := ReadNodes(t.Context(), File(paths[0]), Options{})
+		source := File(testkit.Data(t, c.file))
+		nodes, err := ReadNodes(t.Context(), source, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +142,7 @@ func TestMissingCodesOfData(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, column := range strings.Fields(c.columns) {
-			m, err := ReadMeasurements(t.Context(), File(paths[0]), g, Options{Columns: map[Role]string{RoleValue: column}})
+			m, err := ReadMeasurements(t.Context(), source, g, Options{Columns: map[Role]string{RoleValue: column}})
 			if err != nil {
 				t.Errorf("%s, %s: %v", c.file, column, err)
 				continue

@@ -161,7 +161,8 @@ func (n *nearby) tell(t *table, treat Unknown) error {
 		t.report.warn("no column holds ids of the graph: rows belong to the areas that contain their coordinates: %d", near)
 		return nil
 	}
-	t.report.warn("no column holds ids of the graph: rows belong to the nodes nearest to their coordinates: %d, at a mean distance of %.0f m, at most %.0f m", near, n.sum/float64(max(1, near)), n.farthest)
+	t.report.warn("no column holds ids of the graph: rows belong to the nodes nearest to their coordinates: %d, at a mean distance of %.0f "+
+		"m, at most %.0f m", near, n.sum/float64(max(1, near)), n.farthest)
 	return nil
 }
 

@@ -25,7 +25,8 @@ func NearestNeighbours(nodes *NodeTable, k int) (*Network, error) {
 		first, second, metric = nodes.X, nodes.Y, graph.Planar
 	}
 	if first == nil || second == nil {
-		return fail(CodeAmbiguous, "there are no columns lat and lon, or x and y", do("name them", nameColumn(RoleLat, ""), nameColumn(RoleLon, "")))
+		return fail(CodeAmbiguous, "there are no columns lat and lon, or x and y",
+			do("name them", nameColumn(RoleLat, ""), nameColumn(RoleLon, "")))
 	}
 	coords := mat.NewDense(len(first), 2, nil)
 	for i := range first {
@@ -43,7 +44,8 @@ func NearestNeighbours(nodes *NodeTable, k int) (*Network, error) {
 	}
 	g, err := graph.KNN(coords, k, metric)
 	if err != nil {
-		return fail(CodeOption, fmt.Sprintf("its nodes cannot be connected to their %d nearest: %v", k, err), do(fmt.Sprintf("give a number from 1 to %d", len(first)-1)))
+		return fail(CodeOption, fmt.Sprintf("its nodes cannot be connected to their %d nearest: %v", k, err),
+			do(fmt.Sprintf("give a number from 1 to %d", len(first)-1)))
 	}
 	if g, err = graph.New(g.Adjacency(), nodes.IDs); err != nil {
 		return nil, err

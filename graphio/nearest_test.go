@@ -3,6 +3,7 @@ package graphio
 import "testing"
 
 func TestNearestNeighbours(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, joined string }{
 		{"on the globe", "id,lat,lon\nwest,0,179\neast,0,-179\nfar,0,170\n", "west-east west-far"},
 		{"in the plane", "id,x,y\na,0,0\nb,0,1\nc,0,3\n", "a-b b-c"},
@@ -29,8 +30,10 @@ func TestNearestNeighbours(t *testing.T) {
 		kind       error
 		want       string
 	}{
-		{"no coordinates", "id,cost\na,1\nb,2\n", 1, ErrUsage, `n: there are no columns lat and lon, or x and y; name them with Options.Columns["lat"] and Options.Columns["lon"]`},
-		{"too many", "id,x,y\na,0,0\nb,1,1\nc,2,2\n", 3, ErrUsage, "n: it has 3 nodes, too few for 3 nearest neighbours of each; give a number from 1 to 2"},
+		{"no coordinates", "id,cost\na,1\nb,2\n", 1, ErrUsage,
+			`n: there are no columns lat and lon, or x and y; name them with Options.Columns["lat"] and Options.Columns["lon"]`},
+		{"too many", "id,x,y\na,0,0\nb,1,1\nc,2,2\n", 3, ErrUsage,
+			"n: it has 3 nodes, too few for 3 nearest neighbours of each; give a number from 1 to 2"},
 		{"a gap", "id,x,y\na,0,0\nb,,\n", 1, ErrData, `n: node "b" has no coordinates; give them, or leave the node out`},
 	} {
 		nodes, err := readNodes(c.text, Options{})

@@ -219,9 +219,11 @@ func (n *NodeTable) follow(g *graph.Graph) *NodeTable {
 	for k, i := range to {
 		from[i] = k
 	}
-	return &NodeTable{IDs: g.IDs(), Report: n.Report, names: n.names, rows: n.rows, Columns: picked(n.Columns, from), Texts: resized(n.Texts, from),
-		Name: reordered(n.Name, to), Lat: reordered(n.Lat, to), Lon: reordered(n.Lon, to), X: reordered(n.X, to),
-		Y: reordered(n.Y, to), Cost: reordered(n.Cost, to), Allowed: reordered(n.Allowed, to), Group: reordered(n.Group, to), Shapes: reordered(n.Shapes, to)}
+	return &NodeTable{IDs: g.IDs(), Report: n.Report, names: n.names, rows: n.rows, Columns: picked(n.Columns, from),
+		Texts: resized(n.Texts, from),
+		Name:  reordered(n.Name, to), Lat: reordered(n.Lat, to), Lon: reordered(n.Lon, to), X: reordered(n.X, to),
+		Y: reordered(n.Y, to), Cost: reordered(n.Cost, to), Allowed: reordered(n.Allowed, to), Group: reordered(n.Group, to),
+		Shapes: reordered(n.Shapes, to)}
 }
 
 // reordered puts column[k] at to[k]; nil stays nil.
@@ -254,7 +256,8 @@ func (n *NodeTable) tellLone(g *graph.Graph, r *Report) {
 	case count > 0 && n.Report != nil && n.Report.File == r.File:
 		r.warn("nodes without an edge to another node: %d, such as %s", count, list(such, "and"))
 	case count > 0:
-		r.warn("nodes of the node table that have no edge to another node: %d, such as %s; check their ids against those of the edges", count, list(such, "and"))
+		r.warn("nodes of the node table that have no edge to another node: %d, such as %s; check their ids against those of the edges", count,
+			list(such, "and"))
 	}
 }
 
@@ -270,7 +273,8 @@ func (n *NodeTable) meet(edges *graph.Edges, ids *graph.IDs, r *Report) error {
 	}
 	had := n.IDs.Len()
 	return &Error{Code: CodeIDs, Table: TableEdges, File: r.File,
-		What:     fmt.Sprintf("none of its ids, such as %s, is in the node table, which has ids such as %s", examples(ids, had), examples(n.IDs, 0)),
+		What: fmt.Sprintf("none of its ids, such as %s, is in the node table, which has ids such as %s", examples(ids, had),
+			examples(n.IDs, 0)),
 		Remedies: []Remedy{do(beyond(ids, had).hint(n.IDs, "the node table"))}}
 }
 
@@ -319,7 +323,8 @@ func (t *table) readNodes(ctx context.Context, opts Options) (*NodeTable, error)
 	for _, u := range used[1:] {
 		roles = append(roles, u.role)
 	}
-	reader := nodeReader{NodeTable: n, table: t, id: used[0].column, used: used[1:], roles: roles, columns: t.otherColumns(used, opts), texts: t.textColumns(used, opts)}
+	reader := nodeReader{NodeTable: n, table: t, id: used[0].column, used: used[1:], roles: roles, columns: t.otherColumns(used, opts),
+		texts: t.textColumns(used, opts)}
 	n.names = t.namesOf(used)
 	if err := t.read(ctx, reader.row, opts); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 )
 
 func TestParseNumber(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text  string
 		comma bool
@@ -77,6 +78,7 @@ func FuzzNumber(f *testing.F) {
 }
 
 func TestSmallInteger(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text string
 		want uint32

@@ -30,8 +30,9 @@ type Options struct {
 	Weights   Weights        // meaning of the column of weights
 	Parallel  graph.Parallel // meaning of several edges between two nodes
 	KeepLoops bool           // keep self loops; the default drops and counts them
-	Nodes     *NodeTable     // nodes of the graph, with or without edges; others may appear in the edges; for measurements and labels: see Points
-	Unordered bool           // leave nodes in the order of the file; WritePacked orders them as it writes
+	// nodes of the graph, with or without edges; others may appear in the edges; for measurements and labels: see Points
+	Nodes     *NodeTable
+	Unordered bool // leave nodes in the order of the file; WritePacked orders them as it writes
 
 	// For node tables.
 	//

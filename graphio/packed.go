@@ -403,7 +403,8 @@ func readPacked(ctx context.Context, src Source, opts Options) (*Network, error)
 	}
 	if extra := table.IDs.Len() - net.Graph.Len(); extra > 0 {
 		return nil, &Error{Code: CodeIDs, Table: TableNodes, File: opts.Nodes.file(),
-			What:     fmt.Sprintf("%d of its ids, such as %s, are not in the packed graph %s", extra, examples(table.IDs, net.Graph.Len()), src.name),
+			What: fmt.Sprintf("%d of its ids, such as %s, are not in the packed graph %s", extra, examples(table.IDs, net.Graph.Len()),
+				src.name),
 			Remedies: []Remedy{do("remove these rows"), do("pack the graph again, with this node table")}}
 	}
 	table.IDs, table.Report = net.Graph.IDs(), opts.Nodes.Report

@@ -36,6 +36,7 @@ func packedLevels(t testing.TB, rows, cols int) (g *graph.Graph, path string) {
 
 // TestPackedLevels: coarser graphs come back from the file with the bits that they are computed with.
 func TestPackedLevels(t *testing.T) {
+	t.Parallel()
 	for _, side := range []int{3, 9, 60} {
 		g, path := packedLevels(t, side, side+4)
 		net, err := graphio.ReadGraph(t.Context(), graphio.File(path), graphio.Options{})
@@ -64,6 +65,7 @@ func TestPackedLevels(t *testing.T) {
 
 // TestPackedLevelsDamaged: a file that is changed anywhere is refused, coarser graphs included.
 func TestPackedLevelsDamaged(t *testing.T) {
+	t.Parallel()
 	_, path := packedLevels(t, 12, 9)
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -90,12 +92,14 @@ func TestPackedLevelsDamaged(t *testing.T) {
 
 // TestPackedLevelsNeedOrder: coarser graphs of nodes that are numbered otherwise are not written.
 func TestPackedLevelsNeedOrder(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(20, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g = g.WithLevels(g.Levels())
-	if err := graphio.WritePacked(t.Context(), &bytes.Buffer{}, &graphio.Network{Graph: g}); err == nil || !strings.Contains(err.Error(), "locality order") {
+	if err := graphio.WritePacked(t.Context(), &bytes.Buffer{}, &graphio.Network{Graph: g}); err == nil ||
+		!strings.Contains(err.Error(), "locality order") {
 		t.Errorf("levels of a graph without order: %v", err)
 	}
 }

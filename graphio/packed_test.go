@@ -16,7 +16,8 @@ import (
 )
 
 const packedEdges = "from,to,weight\nzeta,a,2\na,b,1.5\nb,007,3\n7,a,1\nb,c,0.25\nc,d,4\n"
-const packedNodes = "id,x,y,label,allowed,lanes,kind\na,1,2,Alpha,yes,2,road\nb,2,2,,no,3,rail\nlone,5,5,Lone,yes,,road\nc,3,1,C,yes,1,road\n"
+const packedNodes = "id,x,y,label,allowed,lanes,kind\n" +
+	"a,1,2,Alpha,yes,2,road\nb,2,2,,no,3,rail\nlone,5,5,Lone,yes,,road\nc,3,1,C,yes,1,road\n"
 
 // packedFile reads a network from text and packs it.
 func packedFile(t testing.TB) (plain *graphio.Network, path string) {
@@ -43,6 +44,7 @@ func packedFile(t testing.TB) (plain *graphio.Network, path string) {
 // TestPacked: a packed network is the same network: numbers, weights, ids, order of the
 // file, hash and node table.
 func TestPacked(t *testing.T) {
+	t.Parallel()
 	plain, path := packedFile(t)
 	net, err := graphio.ReadGraph(t.Context(), graphio.File(path), graphio.Options{})
 	if err != nil {
@@ -65,7 +67,8 @@ func TestPacked(t *testing.T) {
 		return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y })
 	}
 	p, q := plain.Nodes, net.Nodes
-	if !same(p.X, q.X) || !same(p.Y, q.Y) || !slices.Equal(p.Name, q.Name) || !slices.Equal(p.Allowed, q.Allowed) || len(p.Columns) != 2 || len(q.Columns) != 2 {
+	if !same(p.X, q.X) || !same(p.Y, q.Y) || !slices.Equal(p.Name, q.Name) || !slices.Equal(p.Allowed, q.Allowed) || len(p.Columns) != 2 ||
+		len(q.Columns) != 2 {
 		t.Fatalf("node table %+v, want %+v", q, p)
 	}
 	if !same(p.Columns[0].Numbers, q.Columns[0].Numbers) || !slices.Equal(p.Columns[1].Codes, q.Columns[1].Codes) {
@@ -84,6 +87,7 @@ func cells(cols []uint32, vals []float64) []float64 {
 // TestPackedWithNodes: a node table is joined to a packed graph by ids; ids that the
 // graph does not have are an error.
 func TestPackedWithNodes(t *testing.T) {
+	t.Parallel()
 	_, path := packedFile(t)
 	read := func(table string) (*graphio.Network, error) {
 		nodes, err := graphio.ReadNodes(t.Context(), graphio.Reader("more", strings.NewReader(table)), graphio.Options{})
@@ -109,6 +113,7 @@ func TestPackedWithNodes(t *testing.T) {
 // TestPackedDamaged: a packed file that is cut off anywhere, or has any byte changed, is
 // refused with an error that names the file.
 func TestPackedDamaged(t *testing.T) {
+	t.Parallel()
 	_, path := packedFile(t)
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -148,7 +153,8 @@ func TestPackedDamaged(t *testing.T) {
 	if err := read(append(slices.Clone(whole), 0)); !errors.Is(err, graphio.ErrData) {
 		t.Errorf("a byte too many: %v", err)
 	}
-	if _, err := graphio.ReadGraph(t.Context(), graphio.Reader("pipe", bytes.NewReader(whole)), graphio.Options{}); err == nil || !strings.Contains(err.Error(), "packed graph") {
+	if _, err := graphio.ReadGraph(t.Context(), graphio.Reader("pipe", bytes.NewReader(whole)), graphio.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "packed graph") {
 		t.Errorf("a packed graph as a stream: %v", err)
 	}
 }
@@ -156,6 +162,7 @@ func TestPackedDamaged(t *testing.T) {
 // TestPackedUnordered: a graph that was left in the order of its file is packed to the
 // same bytes as one that was ordered first, with ids that are texts, numbers, or 0, 1, 2, ….
 func TestPackedUnordered(t *testing.T) {
+	t.Parallel()
 	pack := func(net *graphio.Network) []byte {
 		var b bytes.Buffer
 		if err := graphio.WritePacked(t.Context(), &b, net); err != nil {
@@ -172,12 +179,14 @@ func TestPackedUnordered(t *testing.T) {
 		edges += fmt.Sprintf("%d,%d\n%d,%d\n", 7*i, 7*(i*i%5000), 7*i, 7*(i*17%5000))
 	}
 	for name, c := range map[string]struct{ edges, nodes string }{
-		"texts": {packedEdges, packedNodes}, "numbers": {edges, ""}, "large numbers": {"a b\n4294967295 1\n1 2\n2 4294967295\n2 3000000000\n", ""},
+		"texts": {packedEdges, packedNodes}, "numbers": {edges, ""},
+		"large numbers": {"a b\n4294967295 1\n1 2\n2 4294967295\n2 3000000000\n", ""},
 	} {
 		read := func(unordered bool) *graphio.Network {
 			opts := graphio.Options{Unordered: unordered}
 			if c.nodes != "" {
-				if opts.Nodes, err = graphio.ReadNodes(t.Context(), graphio.Reader("nodes", strings.NewReader(c.nodes)), graphio.Options{}); err != nil {
+				if opts.Nodes, err = graphio.ReadNodes(t.Context(), graphio.Reader("nodes", strings.NewReader(c.nodes)),
+					graphio.Options{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -220,6 +229,7 @@ func TestPackedUnordered(t *testing.T) {
 
 // TestArrays: arrays that lead outside each other are refused.
 func TestArrays(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(3, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +258,8 @@ func TestArrays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Col, a.RowPtr, a.Val, a.End, a.From = slices.Clone(a.Col), slices.Clone(a.RowPtr), slices.Clone(a.Val), slices.Clone(a.End), slices.Clone(a.From)
+		a.Col, a.RowPtr, a.Val, a.End, a.From = slices.Clone(a.Col), slices.Clone(a.RowPtr), slices.Clone(a.Val), slices.Clone(a.End),
+			slices.Clone(a.From)
 		spoil(&a)
 		if _, err := graph.FromArrays(a); !errors.Is(err, graph.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

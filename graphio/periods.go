@@ -17,7 +17,8 @@ type Periods struct {
 	Of    []int     // the period of each value of the Measurements
 	Times []float64 // where each period lies, in the unit of Measurements.Time: its time, or the middle of the stretch; increasing
 	Names []string  // to show to people
-	Step  string    // what a period is: "time" for distinct times, "hour", "day", "week", "month", "quarter", "year", "10 years", or "stretch of 5"
+	// what a period is: "time" for distinct times, "hour", "day", "week", "month", "quarter", "year", "10 years", or "stretch of 5"
+	Step string
 
 	from []float64
 	cut  cutting

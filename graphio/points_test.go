@@ -10,6 +10,7 @@ import (
 // Points in one file are nodes and measurements: rows without ids have their numbers, and
 // rows at the same place are repeats of one node.
 func TestPoints(t *testing.T) {
+	t.Parallel()
 	read := func(nodes, values string, opts Options) (*Network, *Measurements) {
 		t.Helper()
 		n, err := ReadNodes(t.Context(), Reader("p", strings.NewReader(nodes)), opts)
@@ -39,7 +40,8 @@ func TestPoints(t *testing.T) {
 			t.Errorf("node %d differs from that of two files", i)
 		}
 	}
-	if !slices.Equal(m.Nodes, m2.Nodes) || !slices.Equal(m.Values, m2.Values) || !slices.Equal(m.Count, m2.Count) || m.Report.Ledger.Missing != 1 {
+	if !slices.Equal(m.Nodes, m2.Nodes) || !slices.Equal(m.Values, m2.Values) || !slices.Equal(m.Count, m2.Count) ||
+		m.Report.Ledger.Missing != 1 {
 		t.Errorf("%+v, want %+v", m, m2)
 	}
 	warned := slices.ContainsFunc(net.Nodes.Report.Warnings, func(w Warning) bool {
@@ -62,12 +64,14 @@ func TestPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err = ReadMeasurements(t.Context(), Reader("p", strings.NewReader(bad)), badNet.Graph, Options{BadRows: BadRowsSkip, Rejects: &rejects, Nodes: badNet.Nodes})
+	m, err = ReadMeasurements(t.Context(), Reader("p", strings.NewReader(bad)), badNet.Graph,
+		Options{BadRows: BadRowsSkip, Rejects: &rejects, Nodes: badNet.Nodes})
 	if err != nil || len(m.Nodes) != 3 || rejects.String() != "0,north,,clay\n" {
 		t.Errorf("%+v, %v, %q", m, err, rejects.String())
 	}
 	// Files with ids keep them, and labels of points are read as well.
-	net, _ = read("site,lat,lon,level\na,50,8,1\nb,51,8,2\nc,52,9,3\n", "site,lat,lon,level\na,50,8,1\nb,51,8,2\nc,52,9,3\n", Options{Points: true})
+	net, _ = read("site,lat,lon,level\na,50,8,1\nb,51,8,2\nc,52,9,3\n", "site,lat,lon,level\na,50,8,1\nb,51,8,2\nc,52,9,3\n",
+		Options{Points: true})
 	if _, ok := net.Graph.IDs().Lookup([]byte("b")); !ok {
 		t.Error("the ids of the file are not used")
 	}

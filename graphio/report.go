@@ -101,7 +101,8 @@ func (r *rejects) take(bad []badRow) error {
 		}
 		if !r.skip || len(r.report.BadRows) < badKept {
 			what, remedies := row.explain(line, r.layout)
-			e := &Error{Code: CodeRow, Table: r.report.table, File: r.report.File, Line: row.at, Column: column, Unit: r.layout.unit, What: what, Remedies: remedies}
+			e := &Error{Code: CodeRow, Table: r.report.table, File: r.report.File, Line: row.at, Column: column, Unit: r.layout.unit, What: what,
+				Remedies: remedies}
 			if !r.skip {
 				return e
 			}

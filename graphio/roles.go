@@ -50,13 +50,16 @@ var roles = []Role{
 var roleNames = map[Role]struct{ sure, likely string }{
 	RoleWeight: {
 		"weight weights w strength similarity affinity edgeweight",
-		"weight strength similarity sim affinity count frequency freq trips flow volume score correlation probability confidence capacity conductance interactions contacts calls messages value",
+		"weight strength similarity sim affinity count frequency freq trips flow volume score correlation probability confidence capacity " +
+			"conductance interactions contacts calls messages value",
 	},
 	RoleDistance: {
 		"distance dist length len cost km miles metres meters duration traveltime",
-		"distance dist length len cost km mile miles metre metres meter meters m rad duration latency delay resistance impedance minutes seconds dissimilarity",
+		"distance dist length len cost km mile miles metre metres meter meters m rad duration latency delay resistance impedance minutes " +
+			"seconds dissimilarity",
 	},
-	RoleNode:    {"node nodeid nodes", "id station sensor site vertex detector junction location place user account person paper page segment stop city code key number index name"},
+	RoleNode: {"node nodeid nodes", "id station sensor site vertex detector junction location place user account person paper page " +
+		"segment stop city code key number index name"},
 	RoleLabel:   {"label class", "label class name title type category topic"},
 	RoleLat:     {"lat latitude", "lat latitude"},
 	RoleLon:     {"lon lng long longitude", "lon lng longitude"},
@@ -66,8 +69,9 @@ var roleNames = map[Role]struct{ sure, likely string }{
 	RoleAllowed: {"allowed candidate eligible available permitted", "allowed eligible"},
 	RoleGroup:   {"group cluster community region district zone", "group cluster community region district zone"},
 	RoleShape:   {"geometry", ""},
-	RoleValue:   {"value y reading measurement observation measured observed", "value reading measurement observation speed temperature temp level score result pressure concentration rate rating"},
-	RoleClass:   {"class label classes labels", "class label category topic type kind group community"},
+	RoleValue: {"value y reading measurement observation measured observed",
+		"value reading measurement observation speed temperature temp level score result pressure concentration rate rating"},
+	RoleClass: {"class label classes labels", "class label category topic type kind group community"},
 	RoleTime: {"time timestamp date datetime year month week quarter day hour period when ts epoch",
 		"time timestamp date datetime year month week quarter"},
 	RoleExposure: {"expected exposure population pop atrisk personyears persontime", ""},

@@ -7,6 +7,7 @@ import (
 )
 
 func TestWords(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"FromNodeId": "from node id", "numeric_id_1": "numeric id 1", "id1": "id 1", "length_m": "length m",
 		"Speed (mph)": "speed mph", "u": "u", "GREAT_CIRCLE_RAD": "great circle rad", "": "", "--": "", "Straße": "straße",
@@ -18,6 +19,7 @@ func TestWords(t *testing.T) {
 }
 
 func TestEndPairs(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		names  string
 		source int // -1: none
@@ -40,15 +42,19 @@ func TestEndPairs(t *testing.T) {
 }
 
 func TestRank(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		role Role
 		name string
 		want int
 	}{
-		{RoleWeight, "Weight", rankSure}, {RoleWeight, "edge_weight", rankSure}, {RoleWeight, "n_trips", rankLikely}, {RoleWeight, "year", rankNone},
+		{RoleWeight, "Weight", rankSure}, {RoleWeight, "edge_weight", rankSure}, {RoleWeight, "n_trips", rankLikely},
+		{RoleWeight, "year", rankNone},
 		{RoleDistance, "distance", rankSure}, {RoleDistance, "length_m", rankLikely}, {RoleDistance, "great_circle_rad", rankLikely},
-		{RoleDistance, "cost", rankSure}, {RoleDistance, "Distance (km)", rankLikely}, {RoleDistance, "travel_time", rankSure}, {RoleDistance, "metres", rankSure},
-		{RoleNode, "node", rankSure}, {RoleNode, "station", rankLikely}, {RoleNode, "paper_id", rankLikely}, {RoleNode, "station_name", rankWeak}, {RoleNode, "page_type", rankNone},
+		{RoleDistance, "cost", rankSure}, {RoleDistance, "Distance (km)", rankLikely}, {RoleDistance, "travel_time", rankSure},
+		{RoleDistance, "metres", rankSure},
+		{RoleNode, "node", rankSure}, {RoleNode, "station", rankLikely}, {RoleNode, "paper_id", rankLikely}, {RoleNode, "station_name", rankWeak},
+		{RoleNode, "page_type", rankNone},
 		{RoleValue, "speed_mph", rankLikely}, {RoleValue, "reading", rankSure}, {RoleValue, "speed_sd", rankNone},
 		{RoleSD, "sd", rankSure}, {RoleSD, "speed_sd", rankLikely}, {RoleSD, "noise_variance", rankNone},
 		{RoleLat, "Latitude", rankSure}, {RoleLon, "lng", rankSure},
@@ -61,6 +67,7 @@ func TestRank(t *testing.T) {
 
 // Each role that has names knows its own.
 func TestRolesKnowThemselves(t *testing.T) {
+	t.Parallel()
 	for role, names := range roleNames {
 		if !slices.Contains(strings.Fields(names.sure), string(role)) {
 			t.Errorf("%s is not a sure name of itself", role)
@@ -71,6 +78,7 @@ func TestRolesKnowThemselves(t *testing.T) {
 // Of several names, the one that is an id for certain wins; keys, codes and numbers are
 // ids only where nothing else is.
 func TestNodeNames(t *testing.T) {
+	t.Parallel()
 	for names, want := range map[string]string{
 		"id,key": "id", "key,station": "station", "key,value": "key", "node,id": "node", "station_code,station_id": "station_id",
 		"number,sensor": "sensor", "key_id,name": "key_id", "key,code": "key,code", "id,station": "id,station",

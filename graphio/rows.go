@@ -22,7 +22,8 @@ type rowLayout struct {
 }
 
 func (s *sheet) layout(used ...int) rowLayout {
-	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow, unit: s.in.unit, strip: s.strip, missing: s.missing}
+	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow,
+		unit: s.in.unit, strip: s.strip, missing: s.missing}
 	for _, j := range used {
 		l.needed = max(l.needed, j+1)
 	}
@@ -172,7 +173,8 @@ func (r *Report) tellLines(t *tally) {
 		r.warn("rows with fewer fields than there are columns: %d (all fields in use are present)", t.short)
 	}
 	if t.foreign > 0 {
-		r.warn("lines that are not UTF-8: %d; ids are compared byte by byte, but to show them right convert the file: iconv -f LATIN1 -t UTF-8 FILE > NEW", t.foreign)
+		r.warn("lines that are not UTF-8: %d; ids are compared byte by byte, but to show them right convert the file: iconv -f LATIN1 -t "+
+			"UTF-8 FILE > NEW", t.foreign)
 	}
 	if t.hidden > 0 {
 		r.warn("%s", t.unhide())
@@ -181,5 +183,6 @@ func (r *Report) tellLines(t *tally) {
 
 // unhide says how to make rows of comments that look like rows.
 func (t *tally) unhide() string {
-	return fmt.Sprintf("comments among the rows that look like rows: %d, first on line %d; put quotes around ids that begin with # or %%", t.hidden, t.hiddenLine)
+	return fmt.Sprintf("comments among the rows that look like rows: %d, first on line %d; put quotes around ids that begin with # or %%",
+		t.hidden, t.hiddenLine)
 }

@@ -33,6 +33,7 @@ func weightsOf(n *Network, name func(id string) string, scale float64) (weights 
 
 // The same graph in all formats, as other programs write it, is the same graph.
 func TestSameGraph(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	read := func(name string, opts Options) *Network {
 		t.Helper()
@@ -155,17 +156,20 @@ func sameNodes(t *testing.T, got, want *Network) {
 
 // Values of nodes come from a file of another program, too.
 func TestForeignValues(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	want := map[string][]float64{}
 	for _, c := range []struct{ edges, values, column string }{
 		{"networkx.gml", "nodes.csv", "speed"}, {"networkx.gml", "networkx.gml", "speed"}, {"networkx.gml", "networkx.gexf", "speed"},
-		{"networkx.gml", "networkx.net", "speed"}, {"networkx.graphml", "networkx.graphml", "speed"}, {"networkx.gml", "node-link.json", "speed"}, {"networkx.gml", "nodes.jsonl", "speed"}, {"csr.npz", "speeds.npy", "value"},
+		{"networkx.gml", "networkx.net", "speed"}, {"networkx.graphml", "networkx.graphml", "speed"}, {"networkx.gml", "node-link.json", "speed"},
+		{"networkx.gml", "nodes.jsonl", "speed"}, {"csr.npz", "speeds.npy", "value"},
 	} {
 		n, err := ReadGraph(ctx, File(filepath.Join(formatFiles, c.edges)), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := ReadMeasurements(ctx, File(filepath.Join(formatFiles, c.values)), n.Graph, Options{Columns: map[Role]string{RoleValue: c.column}})
+		m, err := ReadMeasurements(ctx, File(filepath.Join(formatFiles, c.values)), n.Graph,
+			Options{Columns: map[Role]string{RoleValue: c.column}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,10 +185,15 @@ func TestForeignValues(t *testing.T) {
 
 // A file that is not read says why, and what to do.
 func TestForeignRefused(t *testing.T) {
+	t.Parallel()
 	_, err := ReadGraph(context.Background(), File(filepath.Join(formatFiles, "bsr.npz")), Options{})
-	checkError(t, err, ErrData, filepath.Join(formatFiles, "bsr.npz")+`: the matrix is in the form "bsr"; save it as scipy.sparse.save_npz(path, m.tocsr())`)
+	checkError(t, err, ErrData, filepath.Join(formatFiles, "bsr.npz")+
+		`: the matrix is in the form "bsr"; save it as scipy.sparse.save_npz(path, m.tocsr())`)
 	_, err = ReadGraph(context.Background(), File(filepath.Join(formatFiles, "roads.co")), Options{})
-	checkError(t, err, ErrData, filepath.Join(formatFiles, "roads.co")+`: is a file of nodes (DIMACS): it contains no edges; name another file, or build the edges from coordinates with NearestNeighbours`)
+	checkError(t, err, ErrData, filepath.Join(formatFiles, "roads.co")+
+		`: is a file of nodes (DIMACS): it contains no edges; name another file, or build the edges from coordinates with NearestNeighbours`)
 	_, err = ReadNodes(context.Background(), File(filepath.Join(formatFiles, "networkx.edgelist")), Options{})
-	checkError(t, err, ErrData, filepath.Join(formatFiles, "networkx.edgelist")+`: is a file of edges (networkx edge list), but a table of nodes is expected; give a table of nodes, or read it as a graph with ReadGraph`)
+	checkError(t, err, ErrData, filepath.Join(formatFiles, "networkx.edgelist")+
+		`: is a file of edges (networkx edge list), but a table of nodes is expected; give a table of nodes, or read it as `+
+		`a graph with ReadGraph`)
 }

@@ -37,8 +37,9 @@ type tableKind struct {
 }
 
 var (
-	edgeTable        = tableKind{TableEdges, []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
-	nodeTable        = tableKind{TableNodes, []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup, RoleShape}}
+	edgeTable = tableKind{TableEdges, []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
+	nodeTable = tableKind{TableNodes, []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup,
+		RoleShape}}
 	measurementTable = tableKind{TableMeasurements, []Role{RoleNode, RoleValue, RoleSD, RoleTime, RoleExposure, RoleTested}}
 	labelTable       = tableKind{TableLabels, []Role{RoleNode, RoleClass}}
 )
@@ -73,7 +74,8 @@ func inspect(c *cutter, table tableKind, opts Options) (*sheet, error) {
 			return nil, err
 		}
 		if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 && c.end {
-			return nil, c.in.fail(CodeFormat, "its lines end in a carriage return alone, as on old Macs", do(`convert it: tr '\r' '\n' < FILE > NEW`))
+			return nil, c.in.fail(CodeFormat, "its lines end in a carriage return alone, as on old Macs",
+				do(`convert it: tr '\r' '\n' < FILE > NEW`))
 		}
 		rows, comment := dataLines(head)
 		if len(rows) == 0 && !c.end && size < longestLine {
@@ -234,11 +236,13 @@ func (s *sheet) fitHeader(rows [][]string) error {
 		if s.looksLikeLabelledMatrix(rows, 0) {
 			return s.labelledMatrix() // as R writes it
 		}
-		ways := []Remedy{do("name all columns"), do(fmt.Sprintf("take %s as a row", s.in.place(s.headerLine)), Setting{Option: OptionHeader, Value: string(HeaderNo)})}
+		ways := []Remedy{do("name all columns"), do(fmt.Sprintf("take %s as a row", s.in.place(s.headerLine)),
+			Setting{Option: OptionHeader, Value: string(HeaderNo)})}
 		if n == s.columns-1 {
 			ways = slices.Insert(ways, 0, do("write it with row.names = FALSE if R wrote it"))
 		}
-		return s.in.fail(CodeContent, fmt.Sprintf("%s names %s, but the rows have %d", s.in.place(s.headerLine), counted(n, "column"), s.columns), ways...)
+		return s.in.fail(CodeContent, fmt.Sprintf("%s names %s, but the rows have %d", s.in.place(s.headerLine), counted(n, "column"), s.columns),
+			ways...)
 	}
 	s.columns = n // what is beyond is empty or bad
 	return nil
@@ -333,12 +337,14 @@ func (s *sheet) findDecimal(opts Options, columns ...int) error {
 		}
 	}
 	if points != "" && commas != "" {
-		return s.in.fail(CodeAmbiguous, fmt.Sprintf("some numbers have a point (%s) and others a comma (%s)", points, commas), do("write them alike"),
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("some numbers have a point (%s) and others a comma (%s)", points, commas),
+			do("write them alike"),
 			do("read decimal points", Setting{Option: OptionDecimal, Value: string(DecimalPoint)}),
 			do("read decimal commas", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
 	}
 	if commas != "" && s.thousands(columns) {
-		return s.in.fail(CodeAmbiguous, fmt.Sprintf("numbers such as %s may have separators of thousands, or decimal commas", commas), do("write them without separators"),
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("numbers such as %s may have separators of thousands, or decimal commas", commas),
+			do("write them without separators"),
 			do("read decimal commas", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
 	}
 	s.comma = commas != ""
@@ -364,13 +370,15 @@ func (s *sheet) column(role Role, spec string) (int, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return 0, s.in.fail(CodeOption, fmt.Sprintf("%d columns are called %q", len(found), spec), do("give the number", nameColumn(role, strconv.Itoa(found[0]+1))))
+		return 0, s.in.fail(CodeOption, fmt.Sprintf("%d columns are called %q", len(found), spec),
+			do("give the number", nameColumn(role, strconv.Itoa(found[0]+1))))
 	case err == nil && n >= 1 && n <= s.columns:
 		return n - 1, nil
 	}
 	ways := []Remedy{do("the columns are " + s.describe(nil))}
 	if s.names == nil {
-		ways = []Remedy{do(fmt.Sprintf("give a number from 1 to %d", s.columns)), do("take names from the first line", Setting{Option: OptionHeader, Value: string(HeaderYes)})}
+		ways = []Remedy{do(fmt.Sprintf("give a number from 1 to %d", s.columns)),
+			do("take names from the first line", Setting{Option: OptionHeader, Value: string(HeaderYes)})}
 	}
 	return 0, s.in.fail(CodeOption, fmt.Sprintf("there is no column %q for %s", spec, role), ways...)
 }

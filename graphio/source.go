@@ -299,7 +299,8 @@ func (in *input) readError(err error) error {
 		return in.because(err, CodeDamaged, fmt.Sprintf("the %s stream ends in the middle", in.compression),
 			do("the file was cut short, perhaps by an interrupted download: fetch it again"))
 	case in.compression != "" && !isPath(err):
-		return in.because(err, CodeDamaged, fmt.Sprintf("the %s stream is damaged (%v)", in.compression, err), do("fetch or compress the file again"))
+		return in.because(err, CodeDamaged, fmt.Sprintf("the %s stream is damaged (%v)", in.compression, err),
+			do("fetch or compress the file again"))
 	}
 	return in.because(err, CodeDamaged, "cannot be read: "+reason(err), do("check the disk or the connection"))
 }

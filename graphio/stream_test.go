@@ -24,6 +24,7 @@ func (s silent) Read([]byte) (int, error) {
 }
 
 func TestCancelWhileTheSourceIsSilent(t *testing.T) {
+	t.Parallel()
 	quiet := silent{make(chan struct{})}
 	defer close(quiet.closed)
 	for _, start := range []string{"", "u,v\n0,1\n", "<graphml><graph>", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n"} {
@@ -41,6 +42,7 @@ func TestCancelWhileTheSourceIsSilent(t *testing.T) {
 }
 
 func TestCancelWhileReading(t *testing.T) {
+	t.Parallel()
 	text := "u,v\n" + strings.Repeat("0,1\n1,2\n", 1<<16)
 	ctx, cancel := context.WithCancel(context.Background())
 	calls := 0
@@ -54,6 +56,7 @@ func TestCancelWhileReading(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	text := "u,v\n" + repeat(1<<15, func(i int) string { return fmt.Sprintf("%d,%d\n", i, i+1) })
 	path := filepath.Join(t.TempDir(), "e.csv")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -105,6 +108,7 @@ func TestBlocksDoNotShow(t *testing.T) {
 }
 
 func TestLongLines(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 3*lookAhead)
 	n, err := readText("a,"+long+"\n"+long+",b\n", Options{blockSize: 16})
 	if err != nil {
@@ -129,6 +133,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func TestCommentsBeyondTheFirstLook(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("# nothing here\n", 2*lookAhead/15) + "0 1\n1 2\n"
 	n, err := readText(text, Options{})
 	if err != nil {
@@ -141,6 +146,7 @@ func TestCommentsBeyondTheFirstLook(t *testing.T) {
 
 // What breaks the rules after the sample is a bad row at its line.
 func TestBadRowBeyondTheFirstLook(t *testing.T) {
+	t.Parallel()
 	good := repeat(20_000, func(i int) string { return fmt.Sprintf("%d,%d\n", i, i+1) })
 	_, err := readText("u,v\n"+good+"7;8\n", Options{})
 	if err == nil || !strings.HasPrefix(err.Error(), "edges.csv:20002:4: 1 field, but 2 are expected") {

@@ -115,7 +115,8 @@ func (s *sheet) chooseID(role Role, known *graph.IDs, opts Options) (column int,
 		if known != nil && s.overlap(column, known) < 0.5 {
 			for _, j := range matching {
 				if s.overlap(j, known) >= 0.9 {
-					return 0, "", s.ask(fmt.Sprintf("the ids may be in column %s, by its name, or in column %s, whose values are ids of the graph", s.nameOf(column), s.nameOf(j)),
+					return 0, "", s.ask(fmt.Sprintf("the ids may be in column %s, by its name, or in column %s, whose values are ids of the graph",
+						s.nameOf(column), s.nameOf(j)),
 						role, []int{column, j})
 				}
 			}
@@ -140,7 +141,8 @@ func (s *sheet) chooseID(role Role, known *graph.IDs, opts Options) (column int,
 // are named as values or classes: values may be small numbers, as ids are.
 func (s *sheet) matching(known *graph.IDs) []int {
 	value := func(j int) bool {
-		return j < len(s.names) && (RoleValue.rank(s.names[j]) < rankNone || RoleSD.rank(s.names[j]) < rankNone || RoleClass.rank(s.names[j]) == rankSure)
+		return j < len(s.names) && (RoleValue.rank(s.names[j]) < rankNone || RoleSD.rank(s.names[j]) < rankNone ||
+			RoleClass.rank(s.names[j]) == rankSure)
 	}
 	var found []int
 	for j := range s.columns {

@@ -9,6 +9,7 @@ import (
 // Columns that are to be kept are kept as they were read, also through joins and the order
 // of a graph.
 func TestKeptTexts(t *testing.T) {
+	t.Parallel()
 	first := "id,lat,lon,name,length,code,group\nb,1,2,Beta,1.50,007,g\na,1,3,Alpha,,008,g\nc,2,2,Gamma,3e1,\"x, y\",h\n"
 	second := "id,color\nc,red\nz,blue\nc,dark\n"
 	for _, c := range []struct {
@@ -59,6 +60,7 @@ func TestKeptTexts(t *testing.T) {
 
 // Columns that were not kept as text are given as they are known.
 func TestTextsOfColumns(t *testing.T) {
+	t.Parallel()
 	text := "id,number,kind,when,may\na,1.50,x,2024-03-01,1\nb,,y,2024-03-02,0\nc,2,x,,1\nd,7,,2024-01-01,1\ne,1,x,2024-02-01,0\n"
 	n, err := ReadNodes(t.Context(), Reader("n", strings.NewReader(text)), Options{Columns: map[Role]string{RoleAllowed: "may"}})
 	if err != nil {
@@ -68,7 +70,8 @@ func TestTextsOfColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(columns), "[{number [1.5  2 7 1]} {kind [x y x  x]} {when [2024-03-01 2024-03-02  2024-01-01 2024-02-01]} {allowed [true false true true false]}]"; got != want {
+	if got, want := fmt.Sprint(columns), "[{number [1.5  2 7 1]} {kind [x y x  x]} {when [2024-03-01 2024-03-02  2024-01-01 2024-02-01]} "+
+		"{allowed [true false true true false]}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if _, err := (*NodeTable)(nil).TextsOf([]string{"a"}); err == nil {
@@ -77,6 +80,7 @@ func TestTextsOfColumns(t *testing.T) {
 }
 
 func TestUnknownLoneNodes(t *testing.T) {
+	t.Parallel()
 	net, err := ReadGraph(t.Context(), Reader("e", strings.NewReader("u,v\na,b\nb,c\n")), Options{})
 	if err != nil {
 		t.Fatal(err)

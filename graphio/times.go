@@ -81,7 +81,8 @@ func (f timeForm) dates() bool { return f > formNumber }
 
 // example shows the form.
 func (f timeForm) example() string {
-	return [...]string{"2024-01-31", "2024", "2024-01-31", "31.01.2024", "01/31/2024", "31 Jan 2024", "13:45", "20240131", "202401", "1706659200", "1706659200000"}[f]
+	return [...]string{"2024-01-31", "2024", "2024-01-31", "31.01.2024", "01/31/2024", "31 Jan 2024", "13:45", "20240131", "202401",
+		"1706659200", "1706659200000"}[f]
 }
 
 // timeGrain is the precision of a date.

@@ -11,6 +11,7 @@ import (
 
 // Every form is read as the time package would, and written back.
 func TestTimeForms(t *testing.T) {
+	t.Parallel()
 	day := func(year int, month time.Month, day, hour, minute, second int) float64 {
 		return float64(time.Date(year, month, day, hour, minute, second, 0, time.UTC).Unix()) / 86400
 	}
@@ -68,8 +69,10 @@ func TestTimeForms(t *testing.T) {
 }
 
 func TestNoTimes(t *testing.T) {
+	t.Parallel()
 	for form, texts := range map[timeForm][]string{
-		formYearFirst:    {"", "x", "2023-02-29", "2024-13-01", "2024-1-1-1", "24-01-31", "2024-W54", "2021-W53", "2024-Q5", "2024-01-31 25:00", "2024-01-31 12:60", "2024-01-31x", "2024-01-31 12:00 CEST", "2024-01-31 12:00+99"},
+		formYearFirst: {"", "x", "2023-02-29", "2024-13-01", "2024-1-1-1", "24-01-31", "2024-W54", "2021-W53", "2024-Q5", "2024-01-31 25:00",
+			"2024-01-31 12:60", "2024-01-31x", "2024-01-31 12:00 CEST", "2024-01-31 12:00+99"},
 		formDayFirst:     {"1/31/2024", "31/1/24", "31.1", "1.2.3"},
 		formMonthFirst:   {"31/1/2024", "1.31.2024"},
 		formMonthName:    {"31 Foo 2024", "Jan", "31 Feb 2024", "Jan 31", "31 Jan 2024 x", "1 2 2024"},
@@ -91,6 +94,7 @@ func TestNoTimes(t *testing.T) {
 }
 
 func TestDetectForm(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		texts, name string
 		form, other timeForm
@@ -146,6 +150,7 @@ func columns(pairs ...string) map[Role]string {
 }
 
 func TestReadTimes(t *testing.T) {
+	t.Parallel()
 	g := ring("a", "b", "c", "101")
 	keep := Options{Times: TimesKeep}
 	for _, c := range []struct {
@@ -154,30 +159,48 @@ func TestReadTimes(t *testing.T) {
 		want       string
 		ledger     string
 	}{
-		{"dates", "node,date,value\na,2024-01-01,1\nb,2024-01-01,2\na,2024-02-01,3\n", keep, "0@2024-01-01=1 1@2024-01-01=2 0@2024-02-01=3", "4 lines = 1 header + 3 rows"},
-		{"by column", "node,at,value\na,1,1\nb,1,2\na,2.5,3\n", Options{Columns: columns("time", "at")}, "0@1=1 1@1=2 0@2.5=3", "4 lines = 1 header + 3 rows"},
-		{"repeats at one time", "node,date,value\na,2024-01-01,1\na,2024-01-01,2\na,2024-02-01,3\n", keep, "0@2024-01-01=1.5×2 0@2024-02-01=3", "4 lines = 1 header + 2 rows + 1 repeat"},
-		{"latest", "node,date,value\na,2024-02-01,3\nb,2024-01-01,2\na,2024-01-01,1\na,2024-02-01,5\n", Options{Times: TimesLatest}, "0@2024-02-01=4×2 1@2024-01-01=2", "5 lines = 1 header + 3 rows + 1 repeat"},
-		{"ignored", "node,date,value\na,2024-01-01,1\nb,2024-01-01,2\na,2024-02-01,3\n", Options{Times: TimesIgnore}, "0=2×2 1=2", "4 lines = 1 header + 2 rows + 1 repeat"},
-		{"last row", "node,date,value\na,2024-02-01,1\na,2024-01-01,3\n", Options{Repeats: RepeatsLast}, "0=3", "3 lines = 1 header + 1 row + 1 repeat"},
+		{"dates", "node,date,value\na,2024-01-01,1\nb,2024-01-01,2\na,2024-02-01,3\n", keep, "0@2024-01-01=1 1@2024-01-01=2 0@2024-02-01=3",
+			"4 lines = 1 header + 3 rows"},
+		{"by column", "node,at,value\na,1,1\nb,1,2\na,2.5,3\n", Options{Columns: columns("time", "at")}, "0@1=1 1@1=2 0@2.5=3",
+			"4 lines = 1 header + 3 rows"},
+		{"repeats at one time", "node,date,value\na,2024-01-01,1\na,2024-01-01,2\na,2024-02-01,3\n", keep, "0@2024-01-01=1.5×2 0@2024-02-01=3",
+			"4 lines = 1 header + 2 rows + 1 repeat"},
+		{"latest", "node,date,value\na,2024-02-01,3\nb,2024-01-01,2\na,2024-01-01,1\na,2024-02-01,5\n", Options{Times: TimesLatest},
+			"0@2024-02-01=4×2 1@2024-01-01=2", "5 lines = 1 header + 3 rows + 1 repeat"},
+		{"ignored", "node,date,value\na,2024-01-01,1\nb,2024-01-01,2\na,2024-02-01,3\n", Options{Times: TimesIgnore}, "0=2×2 1=2",
+			"4 lines = 1 header + 2 rows + 1 repeat"},
+		{"last row", "node,date,value\na,2024-02-01,1\na,2024-01-01,3\n", Options{Repeats: RepeatsLast}, "0=3",
+			"3 lines = 1 header + 1 row + 1 repeat"},
 		{"one time for each node", "node,date,value\na,2024-01-01,1\nb,2024-02-01,2\n", Options{}, "0=1 1=2", "3 lines = 1 header + 2 rows"},
-		{"the same time again", "node,date,value\na,2024-01-01,1\na,2024-01-01,2\n", Options{}, "0=1.5×2", "3 lines = 1 header + 1 row + 1 repeat"},
+		{"the same time again", "node,date,value\na,2024-01-01,1\na,2024-01-01,2\n", Options{}, "0=1.5×2",
+			"3 lines = 1 header + 1 row + 1 repeat"},
 		{"a number that is no time", "node,travel_time,value\na,5,1\na,6,2\n", Options{}, "0=1.5×2", "3 lines = 1 header + 1 row + 1 repeat"},
 		{"decimal commas", "node;time;value\na;1,5;1\na;2;2,5\n", keep, "0@1.5=1 0@2=2.5", "3 lines = 1 header + 2 rows"},
 		{"no time, no value", "node,date,value\na,,\nb,2024-01-01,2\n", keep, "1@2024-01-01=2", "3 lines = 1 header + 1 row + 1 missing value"},
-		{"bad times", "node,date,value\na,2024-01-01,1\nb,2024-13-01,2\nc,,3\nb,2024-01-02,4\n", Options{Times: TimesKeep, BadRows: BadRowsSkip}, "0@2024-01-01=1 1@2024-01-02=4", "5 lines = 1 header + 2 rows + 2 bad"},
+		{"bad times", "node,date,value\na,2024-01-01,1\nb,2024-13-01,2\nc,,3\nb,2024-01-02,4\n", Options{Times: TimesKeep, BadRows: BadRowsSkip},
+			"0@2024-01-01=1 1@2024-01-02=4", "5 lines = 1 header + 2 rows + 2 bad"},
 		{"times × nodes", "date,a,b,c\n2024-01-01,1,2,\n2024-01-02,NA,5,6\n2024-01-03,,,\n", keep,
 			"0@2024-01-01=1 1@2024-01-01=2 1@2024-01-02=5 2@2024-01-02=6", "4 lines = 1 header + 2 rows + 1 missing value"},
-		{"times × nodes, ids that are numbers", "year,a,101\n2019,1,2\n2020,3,4\n", keep, "0@2019=1 3@2019=2 0@2020=3 3@2020=4", "3 lines = 1 header + 2 rows"},
-		{"times × nodes, latest", "date,a,b,c\n2024-01-01,1,2,\n2024-01-02,NA,5,6\n", Options{Times: TimesLatest}, "0@2024-01-01=1 1@2024-01-02=5 2@2024-01-02=6", "3 lines = 1 header + 2 rows"},
-		{"times × nodes, ignored", "date,a,b\n2024-01-01,1,2\n2024-01-02,3,\n", Options{Times: TimesIgnore}, "0=2×2 1=2", "3 lines = 1 header + 1 row + 1 repeat"},
-		{"times × nodes, a time twice", "date,a,b\n2024-01-01,1,2\n2024-01-01,3,4\n", keep, "0@2024-01-01=2×2 1@2024-01-01=3×2", "3 lines = 1 header + 1 row + 1 repeat"},
-		{"times × nodes, by column", "t,a,b,zz\n1,1,2,0\n2,3,4,0\n", Options{Columns: columns("time", "t")}, "0@1=1 1@1=2 0@2=3 1@2=4", "3 lines = 1 header + 2 rows"},
-		{"nodes × years", "node,2019,2020,2021\na,1,,3\nb,4,5,6\nzz,1,1,1\n", Options{Times: TimesKeep, Unknown: UnknownSkip}, "0@2019=1 0@2021=3 1@2019=4 1@2020=5 1@2021=6", "4 lines = 1 header + 2 rows + 1 unknown id"},
-		{"nodes × days", "node,20190131,20190201\na,1,2\nb,4,5\n", keep, "0@2019-01-31=1 0@2019-02-01=2 1@2019-01-31=4 1@2019-02-01=5", "3 lines = 1 header + 2 rows"},
-		{"nodes × months", "station,2019-01,2019-02,note\na,1,2,x\nb,3,4,y\n", keep, "0@2019-01=1 0@2019-02=2 1@2019-01=3 1@2019-02=4", "3 lines = 1 header + 2 rows"},
-		{"one of the years", "node,2019,2020\na,1,2\nb,4,5\n", Options{Columns: columns("value", "2020")}, "0=2 1=5", "3 lines = 1 header + 2 rows"},
-		{"counts over time", "node,week,cases\na,2024-W01,1\na,2024-W02,4\nb,2024-W01,0\na,2024-W01,2\n", Options{Times: TimesKeep, Counts: true}, "0@2024-W01=3/2 0@2024-W02=4/1 1@2024-W01=0/1", "5 lines = 1 header + 3 rows + 1 repeat"},
+		{"times × nodes, ids that are numbers", "year,a,101\n2019,1,2\n2020,3,4\n", keep, "0@2019=1 3@2019=2 0@2020=3 3@2020=4",
+			"3 lines = 1 header + 2 rows"},
+		{"times × nodes, latest", "date,a,b,c\n2024-01-01,1,2,\n2024-01-02,NA,5,6\n", Options{Times: TimesLatest},
+			"0@2024-01-01=1 1@2024-01-02=5 2@2024-01-02=6", "3 lines = 1 header + 2 rows"},
+		{"times × nodes, ignored", "date,a,b\n2024-01-01,1,2\n2024-01-02,3,\n", Options{Times: TimesIgnore}, "0=2×2 1=2",
+			"3 lines = 1 header + 1 row + 1 repeat"},
+		{"times × nodes, a time twice", "date,a,b\n2024-01-01,1,2\n2024-01-01,3,4\n", keep, "0@2024-01-01=2×2 1@2024-01-01=3×2",
+			"3 lines = 1 header + 1 row + 1 repeat"},
+		{"times × nodes, by column", "t,a,b,zz\n1,1,2,0\n2,3,4,0\n", Options{Columns: columns("time", "t")}, "0@1=1 1@1=2 0@2=3 1@2=4",
+			"3 lines = 1 header + 2 rows"},
+		{"nodes × years", "node,2019,2020,2021\na,1,,3\nb,4,5,6\nzz,1,1,1\n", Options{Times: TimesKeep, Unknown: UnknownSkip},
+			"0@2019=1 0@2021=3 1@2019=4 1@2020=5 1@2021=6", "4 lines = 1 header + 2 rows + 1 unknown id"},
+		{"nodes × days", "node,20190131,20190201\na,1,2\nb,4,5\n", keep, "0@2019-01-31=1 0@2019-02-01=2 1@2019-01-31=4 1@2019-02-01=5",
+			"3 lines = 1 header + 2 rows"},
+		{"nodes × months", "station,2019-01,2019-02,note\na,1,2,x\nb,3,4,y\n", keep, "0@2019-01=1 0@2019-02=2 1@2019-01=3 1@2019-02=4",
+			"3 lines = 1 header + 2 rows"},
+		{"one of the years", "node,2019,2020\na,1,2\nb,4,5\n", Options{Columns: columns("value", "2020")}, "0=2 1=5",
+			"3 lines = 1 header + 2 rows"},
+		{"counts over time", "node,week,cases\na,2024-W01,1\na,2024-W02,4\nb,2024-W01,0\na,2024-W01,2\n", Options{Times: TimesKeep, Counts: true},
+			"0@2024-W01=3/2 0@2024-W02=4/1 1@2024-W01=0/1", "5 lines = 1 header + 3 rows + 1 repeat"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := readMeasurements(g, c.text, c.opts)
@@ -195,6 +218,7 @@ func TestReadTimes(t *testing.T) {
 }
 
 func TestReadCounts(t *testing.T) {
+	t.Parallel()
 	g := ring("a", "b", "c")
 	exposure, tested := Options{Columns: columns("exposure", "expected")}, Options{Columns: columns("tested", "n")}
 	for _, c := range []struct {
@@ -205,8 +229,10 @@ func TestReadCounts(t *testing.T) {
 	}{
 		{"exposure", "district,cases,expected,farmers\na,9,1.4,16\nb,39,8.7,16\n", exposure, "0=9/1.4 1=39/8.7", "3 lines = 1 header + 2 rows"},
 		{"sums", "node,cases,expected\na,1,0.5\nb,2,3\na,4,0.25\n", exposure, "0=5/0.75 1=2/3", "4 lines = 1 header + 2 rows + 1 repeat"},
-		{"kept", "node,cases,expected\na,1,0.5\nb,2,3\na,4,0.25\n", Options{Columns: columns("exposure", "expected"), Repeats: RepeatsKeep}, "0=1/0.5 1=2/3 0=4/0.25", "4 lines = 1 header + 3 rows"},
-		{"last", "node,cases,expected\na,1,0.5\na,4,0.25\n", Options{Columns: columns("exposure", "expected"), Repeats: RepeatsLast}, "0=4/0.25", "3 lines = 1 header + 1 row + 1 repeat"},
+		{"kept", "node,cases,expected\na,1,0.5\nb,2,3\na,4,0.25\n", Options{Columns: columns("exposure", "expected"), Repeats: RepeatsKeep},
+			"0=1/0.5 1=2/3 0=4/0.25", "4 lines = 1 header + 3 rows"},
+		{"last", "node,cases,expected\na,1,0.5\na,4,0.25\n", Options{Columns: columns("exposure", "expected"), Repeats: RepeatsLast}, "0=4/0.25",
+			"3 lines = 1 header + 1 row + 1 repeat"},
 		{"without exposure", "node,value\na,1\nb,2\na,4\n", Options{Counts: true}, "0=5/2 1=2/1", "4 lines = 1 header + 2 rows + 1 repeat"},
 		{"tested", "node,positive,n\na,3,10\nb,0,5\na,1,2\n", tested, "0=4/12 1=0/5", "4 lines = 1 header + 2 rows + 1 repeat"},
 		{"nobody tested", "node,positive,n\na,3,10\nb,0,0\n", tested, "0=3/10", "3 lines = 1 header + 1 row + 1 missing value"},
@@ -227,18 +253,22 @@ func TestReadCounts(t *testing.T) {
 		})
 	}
 	m, err := readMeasurements(g, "node,cases,expected\na,1,2\nb,4,2\n", Options{})
-	if want := `column "expected" looks like an exposure, the number of cases to expect or the people at risk; it is not used; name it to use it with Options.Columns["exposure"] = "expected"`; err != nil || !slices.Contains(warnings(m.Report), want) {
+	if want := `column "expected" looks like an exposure, the number of cases to expect or the people at risk; it is not used; name it to ` +
+		`use it with Options.Columns["exposure"] = "expected"`; err != nil || !slices.Contains(warnings(m.Report), want) {
 		t.Errorf("%v; warnings %q, want %q", err, m.Report.Warnings, want)
 	}
 	m, err = readMeasurements(g, "node,positive,tested\na,1,2\nb,4,7\n", Options{})
-	if want := `column "tested" looks like the number tested, of which the values are positive; it is not used; name it to use it with Options.Columns["tested"] = "tested"`; err != nil || !slices.Contains(warnings(m.Report), want) {
+	if want := `column "tested" looks like the number tested, of which the values are positive; it is not used; name it to use it with ` +
+		`Options.Columns["tested"] = "tested"`; err != nil || !slices.Contains(warnings(m.Report), want) {
 		t.Errorf("%v; warnings %q, want %q", err, m.Report.Warnings, want)
 	}
 }
 
 func TestTimeErrors(t *testing.T) {
+	t.Parallel()
 	const skip = `; correct the line, or leave such rows out with Options.BadRows = "skip"`
-	const ways = `take the latest of each node with Options.Times = "latest", or take them as repeats of one value with Options.Times = "ignore"`
+	const ways = `take the latest of each node with Options.Times = "latest", or take them as repeats of one value with Options.Times = ` +
+		`"ignore"`
 	keep := Options{Times: TimesKeep}
 	for _, c := range []struct {
 		name, text string
@@ -253,34 +283,57 @@ func TestTimeErrors(t *testing.T) {
 		{"without a name for it", "node,seen,value\na,31.12.2023,1\na,1.1.2024,3\n", Options{}, ErrUsage,
 			`m:3: node "a" was measured before, on line 2, at another time (column seen); use the times with Options.Times = "keep", ` + ways},
 		{"two columns", "node,year,month,value\na,2019,1,1\na,2019,2,3\n", Options{}, ErrUsage,
-			`m:3: node "a" was measured before, on line 2, at another time (column year or month); use the times with Options.Columns["time"] = "year" or Options.Columns["time"] = "month", ` + ways},
+			`m:3: node "a" was measured before, on line 2, at another time (column year or month); use the times with Options.Columns["time"] = ` +
+				`"year" or Options.Columns["time"] = "month", ` + ways},
 		{"not even if bad rows are skipped", "node,date,value\na,2024-01-01,1\na,2024-01-02,3\n", Options{BadRows: BadRowsSkip}, ErrUsage,
 			`m:3: node "a" was measured before, on line 2, at another time (column date); use the times with Options.Times = "keep", ` + ways},
 		{"times × nodes", "date,a,b,c\n2024-01-01,1,2,3\n", Options{}, ErrUsage,
-			`m: columns are named by nodes, such as "a", "b" and "c": it is a table of times × nodes; use the times with Options.Times = "keep", take the latest of each node with Options.Times = "latest", or take one column with Options.Columns["value"]`},
+			`m: columns are named by nodes, such as "a", "b" and "c": it is a table of times × nodes; use the times with Options.Times = "keep", ` +
+				`take the latest of each node with Options.Times = "latest", or take one column with Options.Columns["value"]`},
 		{"nodes × times", "node,2019,2020\na,1,2\n", Options{}, ErrUsage,
-			`m: columns are named by times, such as "2019" and "2020": it is a table of nodes × times; use the times with Options.Times = "keep", take the latest of each node with Options.Times = "latest", or take one column with Options.Columns["value"]`},
-		{"a date that is none", "node,date,value\na,2024-01-01,1\nb,2024-02-30,1\n", keep, ErrData, `m:3:3: time "2024-02-30" is not a time like 2024-01-31` + skip},
-		{"another form", "node,date,value\na,31/01/2024,1\nb,13/01/2024,1\nb,01/31/2024,1\n", keep, ErrData, `m:4:3: time "01/31/2024" is not a time like 31.01.2024` + skip},
-		{"no time", "node,date,value\na,2024-01-01,1\nb,,1\n", keep, ErrData, `m:3:3: the time is missing; fill it in, or leave such rows out with Options.BadRows = "skip"`},
-		{"day or month", "node,date,value\na,03/04/2024,1\nb,05/06/2024,1\n", keep, ErrUsage, `m: in dates such as "03/04/2024" either number may be the month; write dates like 2024-01-31`},
-		{"no column of times", "node,value\na,1\n", keep, ErrData, `m: there is no column of times, among node and value; name it with Options.Columns["time"]`},
-		{"several", "node,date,measured_on,value\na,2024-01-01,2024-01-02,1\n", keep, ErrUsage, `m: the time may be date or measured_on; say which with Options.Columns["time"] = "date" or Options.Columns["time"] = "measured_on"`},
-		{"no times in it", "node,topic,value\na,x,1\nb,y,1\n", Options{Columns: columns("time", "topic")}, ErrData, `m: column topic holds no times: "x" is neither a number nor a date; write dates like 2024-01-31, or name the column of times with Options.Columns["time"]`},
-		{"twice in a wide table", "date,a,b\n2024-01-01,1,2\n2024-01-01,1,2\n", Options{Times: TimesKeep, Repeats: RepeatsError}, ErrData, `m:3:12: node "1" was already measured on line 2; keep all its measurements with Options.Repeats = "keep", or take the last one with Options.Repeats = "last"`},
+			`m: columns are named by times, such as "2019" and "2020": it is a table of nodes × times; use the times with Options.Times = "keep",` +
+				` take the latest of each node with Options.Times = "latest", or take one column with Options.Columns["value"]`},
+		{"a date that is none", "node,date,value\na,2024-01-01,1\nb,2024-02-30,1\n", keep, ErrData,
+			`m:3:3: time "2024-02-30" is not a time like 2024-01-31` + skip},
+		{"another form", "node,date,value\na,31/01/2024,1\nb,13/01/2024,1\nb,01/31/2024,1\n", keep, ErrData,
+			`m:4:3: time "01/31/2024" is not a time like 31.01.2024` + skip},
+		{"no time", "node,date,value\na,2024-01-01,1\nb,,1\n", keep, ErrData,
+			`m:3:3: the time is missing; fill it in, or leave such rows out with Options.BadRows = "skip"`},
+		{"day or month", "node,date,value\na,03/04/2024,1\nb,05/06/2024,1\n", keep, ErrUsage,
+			`m: in dates such as "03/04/2024" either number may be the month; write dates like 2024-01-31`},
+		{"no column of times", "node,value\na,1\n", keep, ErrData,
+			`m: there is no column of times, among node and value; name it with Options.Columns["time"]`},
+		{"several", "node,date,measured_on,value\na,2024-01-01,2024-01-02,1\n", keep, ErrUsage,
+			`m: the time may be date or measured_on; say which with Options.Columns["time"] = "date" or Options.Columns["time"] = "measured_on"`},
+		{"no times in it", "node,topic,value\na,x,1\nb,y,1\n", Options{Columns: columns("time", "topic")}, ErrData,
+			`m: column topic holds no times: "x" is neither a number nor a date; write dates like 2024-01-31, or name the column of times with ` +
+				`Options.Columns["time"]`},
+		{"twice in a wide table", "date,a,b\n2024-01-01,1,2\n2024-01-01,1,2\n", Options{Times: TimesKeep, Repeats: RepeatsError}, ErrData,
+			`m:3:12: node "1" was already measured on line 2; keep all its measurements with Options.Repeats = "keep", or take the last one with ` +
+				`Options.Repeats = "last"`},
 		{"a cell of a wide table", "date,a,b\n2024-01-01,1,x\n2024-01-02,1,2\n", keep, ErrData, `m:2:14: value "x" is not a number` + skip},
 		{"a node twice", "date,a,a\n2024-01-01,1,2\n", keep, ErrData, `m: 2 columns are named by node "a"; give every node one column`},
-		{"unknown choice", "node,value\na,1\n", Options{Times: "now"}, ErrUsage, `m: times cannot be treated as "now"; give keep, latest or ignore`},
+		{"unknown choice", "node,value\na,1\n", Options{Times: "now"}, ErrUsage,
+			`m: times cannot be treated as "now"; give keep, latest or ignore`},
 
-		{"exposure of nobody", "node,cases,expected\na,1,0\n", Options{Columns: columns("exposure", "expected")}, ErrData, `m:2:5: exposure "0" is not positive` + skip},
-		{"no exposure", "node,cases,expected\na,1,\n", Options{Columns: columns("exposure", "expected")}, ErrData, `m:2:5: the exposure is missing; fill it in, or leave such rows out with Options.BadRows = "skip"`},
-		{"no count", "node,cases,expected\na,1.5,1\n", Options{Columns: columns("exposure", "expected")}, ErrData, `m:2:3: value "1.5" is not a count: a whole number from 0 on` + skip},
-		{"below zero", "node,cases,expected\na,-1,1\n", Options{Columns: columns("exposure", "expected")}, ErrData, `m:2:3: value "-1" is not a count: a whole number from 0 on` + skip},
-		{"more than tested", "node,positive,n\na,3,2\n", Options{Columns: columns("tested", "n")}, ErrData, `m:2:3: value "3" is more than the number tested, 2` + skip},
-		{"half a test", "node,positive,n\na,1,2.5\n", Options{Columns: columns("tested", "n")}, ErrData, `m:2:5: tested "2.5" is not a count: a whole number from 0 on` + skip},
-		{"both", "node,positive,n,e\na,1,2,3\n", Options{Columns: columns("tested", "n", "exposure", "e")}, ErrUsage, `m: values cannot have both an exposure and a number tested; name one of the two columns`},
-		{"two roles", "node,positive,n\na,1,2\n", Options{Columns: columns("tested", "n", "value", "n")}, ErrUsage, `m: one column has two roles; give different columns for node, value, sd and tested`},
-		{"sd of counts", "node,cases,sd\na,1,2\n", Options{Counts: true, Columns: columns("sd", "sd")}, ErrUsage, `m: counts have no sd; leave the column of sds out`},
+		{"exposure of nobody", "node,cases,expected\na,1,0\n", Options{Columns: columns("exposure", "expected")}, ErrData,
+			`m:2:5: exposure "0" is not positive` + skip},
+		{"no exposure", "node,cases,expected\na,1,\n", Options{Columns: columns("exposure", "expected")}, ErrData,
+			`m:2:5: the exposure is missing; fill it in, or leave such rows out with Options.BadRows = "skip"`},
+		{"no count", "node,cases,expected\na,1.5,1\n", Options{Columns: columns("exposure", "expected")}, ErrData,
+			`m:2:3: value "1.5" is not a count: a whole number from 0 on` + skip},
+		{"below zero", "node,cases,expected\na,-1,1\n", Options{Columns: columns("exposure", "expected")}, ErrData,
+			`m:2:3: value "-1" is not a count: a whole number from 0 on` + skip},
+		{"more than tested", "node,positive,n\na,3,2\n", Options{Columns: columns("tested", "n")}, ErrData,
+			`m:2:3: value "3" is more than the number tested, 2` + skip},
+		{"half a test", "node,positive,n\na,1,2.5\n", Options{Columns: columns("tested", "n")}, ErrData,
+			`m:2:5: tested "2.5" is not a count: a whole number from 0 on` + skip},
+		{"both", "node,positive,n,e\na,1,2,3\n", Options{Columns: columns("tested", "n", "exposure", "e")}, ErrUsage,
+			`m: values cannot have both an exposure and a number tested; name one of the two columns`},
+		{"two roles", "node,positive,n\na,1,2\n", Options{Columns: columns("tested", "n", "value", "n")}, ErrUsage,
+			`m: one column has two roles; give different columns for node, value, sd and tested`},
+		{"sd of counts", "node,cases,sd\na,1,2\n", Options{Counts: true, Columns: columns("sd", "sd")}, ErrUsage,
+			`m: counts have no sd; leave the column of sds out`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readMeasurements(ring("a", "b", "c"), c.text, c.opts)
@@ -291,6 +344,7 @@ func TestTimeErrors(t *testing.T) {
 
 // A column of a wide table that is named by no node is told of.
 func TestWideStrangers(t *testing.T) {
+	t.Parallel()
 	m, err := readMeasurements(ring("a", "b"), "date,a,b,zz,note\n2024-01-01,1,2,3,x\n", Options{Times: TimesKeep})
 	if err != nil {
 		t.Fatal(err)
@@ -298,21 +352,26 @@ func TestWideStrangers(t *testing.T) {
 	if want := `columns whose names are not ids of the graph: 1, such as "zz"`; !slices.Contains(warnings(m.Report), want) {
 		t.Errorf("warnings %q, want %q", m.Report.Warnings, want)
 	}
-	if m.Report.Cells != 2 || !slices.Equal(m.Report.Unused, []string{"zz", "note"}) || fmt.Sprint(m.Report.Columns) != `[time: column 1 "date" (it holds times, and other columns are named by nodes) value: column 2 "a" (the first of 2 columns named by nodes)]` {
+	if m.Report.Cells != 2 || !slices.Equal(m.Report.Unused, []string{"zz", "note"}) ||
+		fmt.Sprint(m.Report.Columns) != `[time: column 1 "date" (it holds times, and other columns are named by nodes) value: column 2 "a" `+
+			`(the first of 2 columns named by nodes)]` {
 		t.Errorf("%d cells, unused %q, columns %v", m.Report.Cells, m.Report.Unused, m.Report.Columns)
 	}
 }
 
 // Where measurements at different times are combined on request, the report says so.
 func TestDifferentTimesAreTold(t *testing.T) {
+	t.Parallel()
 	const text = "node,date,hour,value\na,2024-02-01,1,1\na,2024-02-01,2,3\nb,2024-02-01,1,3\n"
 	for _, c := range []struct {
 		opts Options
 		want string
 	}{
 		{Options{Repeats: RepeatsKeep}, `nodes were measured at different times (column date or hour), and their values are taken as repeats; `},
-		{Options{Repeats: RepeatsLast}, `nodes were measured at different times (column date or hour), and the last row of each is used, whatever its time; `},
-		{Options{Columns: columns("time", "date")}, `measurements of a node that differ in column hour, but not in the column of times, are taken as repeats`},
+		{Options{Repeats: RepeatsLast}, `nodes were measured at different times (column date or hour), and the last row of each is used, ` +
+			`whatever its time; `},
+		{Options{Columns: columns("time", "date")}, `measurements of a node that differ in column hour, but not in the column of times, are ` +
+			`taken as repeats`},
 		{Options{Times: TimesIgnore}, ""},
 		{Options{Columns: columns("time", "hour")}, ""},
 	} {
@@ -329,11 +388,13 @@ func TestDifferentTimesAreTold(t *testing.T) {
 
 // The order of rows changes nothing but the order of values.
 func TestCountsInAnyOrder(t *testing.T) {
+	t.Parallel()
 	rows := []string{"a,2024-01-01,3,0.1", "b,2024-01-02,1,0.7", "a,2024-01-01,4,0.2", "a,2024-01-01,5,0.3", "b,2024-01-02,2,1e-9"}
 	var want map[string]string
 	for turn := range rows {
 		turned := append(slices.Clone(rows[turn:]), rows[:turn]...)
-		m, err := readMeasurements(ring("a", "b"), "node,date,cases,expected\n"+strings.Join(turned, "\n"), Options{Columns: columns("time", "date", "exposure", "expected")})
+		m, err := readMeasurements(ring("a", "b"), "node,date,cases,expected\n"+strings.Join(turned, "\n"),
+			Options{Columns: columns("time", "date", "exposure", "expected")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,18 +413,22 @@ func TestCountsInAnyOrder(t *testing.T) {
 
 // A model without time is refused values of several times; each way out is taken.
 func TestStatisticsOverTime(t *testing.T) {
+	t.Parallel()
 	const text = "node,date,value\na,2024-01-01,1\nb,2024-01-01,2\na,2024-02-01,3\na,2024-02-03,4\nc,2024-02-01,9\n"
 	m, err := readMeasurements(ring("a", "b", "c"), text, Options{Times: TimesKeep})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, _, _, _, _, err = m.Statistics()
-	checkError(t, err, ErrData, `m: nodes were measured at different times, such as 2024-01-01 and 2024-02-01, and a model without time has one value for each node; choose a period, take the latest of each node with Options.Times = "latest", or take them as repeats of one value with Options.Times = "ignore"`)
+	checkError(t, err, ErrData, `m: nodes were measured at different times, such as 2024-01-01 and 2024-02-01, and a model without time `+
+		`has one value for each node; choose a period, take the latest of each node with Options.Times = "latest", or take them as repeats of `+
+		`one value with Options.Times = "ignore"`)
 	if got, want := shown(m.Latest()), "1@2024-01-01=2 0@2024-02-03=4 2@2024-02-01=9"; got != want {
 		t.Errorf("latest %s, want %s", got, want)
 	}
 	p := m.Periods(0)
-	if !slices.Equal(p.Of, []int{0, 0, 1, 2, 1}) || !slices.Equal(p.Names, []string{"2024-01-01", "2024-02-01", "2024-02-03"}) || p.Times[2]-p.Times[0] != 33 {
+	if !slices.Equal(p.Of, []int{0, 0, 1, 2, 1}) || !slices.Equal(p.Names, []string{"2024-01-01", "2024-02-01", "2024-02-03"}) ||
+		p.Times[2]-p.Times[0] != 33 {
 		t.Errorf("periods %+v", p)
 	}
 	if got, want := shown(m.InPeriod(p, 1)), "0=3 2=9"; got != want {
@@ -403,6 +468,7 @@ func TestStatisticsOverTime(t *testing.T) {
 // Too many times become hours, days, weeks and so on, the first that are few enough;
 // numbers become stretches of round length.
 func TestPeriods(t *testing.T) {
+	t.Parallel()
 	dates := func(n int, step float64) *Measurements {
 		m := &Measurements{TimeUnit: TimeUnit{Dates: true, form: formYearFirst, grain: grainSecond}}
 		start := float64(time.Date(2023, 12, 30, 0, 0, 0, 0, time.UTC).Unix()) / 86400
@@ -439,7 +505,8 @@ func TestPeriods(t *testing.T) {
 	} {
 		p := c.m.Periods(c.most)
 		if p.Len() != c.count || p.Step != c.step || p.Names[0] != c.first || p.Names[p.Len()-1] != c.last {
-			t.Errorf("%s: %d periods by %s from %s to %s, want %d by %s from %s to %s", c.name, p.Len(), p.Step, p.Names[0], p.Names[p.Len()-1], c.count, c.step, c.first, c.last)
+			t.Errorf("%s: %d periods by %s from %s to %s, want %d by %s from %s to %s", c.name, p.Len(), p.Step, p.Names[0], p.Names[p.Len()-1],
+				c.count, c.step, c.first, c.last)
 		}
 		for k := 1; k < p.Len(); k++ {
 			if !(p.Times[k] > p.Times[k-1]) {
@@ -458,6 +525,7 @@ func TestPeriods(t *testing.T) {
 }
 
 func TestKind(t *testing.T) {
+	t.Parallel()
 	repeat := func(v ...float64) []float64 { return slices.Repeat(v, 20) }
 	for _, c := range []struct {
 		name   string
@@ -507,6 +575,7 @@ func TestKind(t *testing.T) {
 
 // A wide table may be mostly empty, also at the ends of its rows.
 func TestWideWithGaps(t *testing.T) {
+	t.Parallel()
 	net, err := ReadGraph(t.Context(), Reader("edges", strings.NewReader("source,target\n0,1\n1,2\n2,3\n3,4\n4,0\n")), Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -52,10 +52,12 @@ func unitOf(cell string) string {
 		}
 		unit = before
 	}
-	if i := strings.IndexFunc(cell[first:], func(r rune) bool { return unicode.IsLetter(r) || r == '/' }); before == "" && i >= 0 && first+i < last {
+	if i := strings.IndexFunc(cell[first:], func(r rune) bool { return unicode.IsLetter(r) || r == '/' }); before == "" && i >= 0 && first+
+		i < last {
 		unit = strings.TrimSpace(cell[first+i:]) // m2, W/m^2
 	}
-	if unit == "" || len(unit) > longestUnit || !utf8.ValidString(unit) || strings.ContainsAny(unit, `"'{}[]()=:_`) || len(strings.Fields(unit)) > 2 {
+	if unit == "" || len(unit) > longestUnit || !utf8.ValidString(unit) || strings.ContainsAny(unit, `"'{}[]()=:_`) ||
+		len(strings.Fields(unit)) > 2 {
 		return ""
 	}
 	if i := strings.IndexFunc(unit, digit); i >= 0 && (i < len(unit)-1 || unit[i-1] == ' ') { // 2 of m2 may end a unit
@@ -164,11 +166,13 @@ func (s *sheet) noNumbers(taken func(int) bool) error {
 			continue
 		}
 		if unit, example := s.unitColumn(j); unit != "" {
-			return s.in.fail(CodeContent, fmt.Sprintf("there is no column of plain numbers beside the ids: in column %s numbers have %s beside them, as in %s", s.nameOf(j), quote([]byte(unit)), quote([]byte(example))),
+			return s.in.fail(CodeContent, fmt.Sprintf("there is no column of plain numbers beside the ids: in column %s numbers have %s beside "+
+				"them, as in %s", s.nameOf(j), quote([]byte(unit)), quote([]byte(example))),
 				takeOff(unit), name)
 		}
 		if grouped := s.findIn(j, isGrouped); grouped != "" {
-			return s.in.fail(CodeContent, fmt.Sprintf("there is no column of plain numbers beside the ids: in column %s numbers have separators of thousands, as in %s", s.nameOf(j), quote([]byte(grouped))),
+			return s.in.fail(CodeContent, fmt.Sprintf("there is no column of plain numbers beside the ids: in column %s numbers have separators "+
+				"of thousands, as in %s", s.nameOf(j), quote([]byte(grouped))),
 				do("write them without separators"), name)
 		}
 		if text := s.findIn(j, func(cell string) bool { return cellType(cell) == typeText }); text != "" && len(cells) < 3 {

@@ -50,7 +50,8 @@ func (t *table) judgeUnknown(s *unknownIDs, known *graph.IDs, treat Unknown) err
 	what := fmt.Sprintf("%d of %d rows %s not in the graph, such as %s", l.Unknown, rows, have, s.examples())
 	why := s.explain(known, "the graph")
 	if treat != UnknownSkip && unknownShare*l.Unknown > rows {
-		remedies := []Remedy{do(s.hint(known, "the graph")), do("leave such rows out", Setting{Option: OptionUnknown, Value: string(UnknownSkip)})}
+		remedies := []Remedy{do(s.hint(known, "the graph")),
+			do("leave such rows out", Setting{Option: OptionUnknown, Value: string(UnknownSkip)})}
 		if why == "" {
 			remedies = slices.Insert(remedies, 1, do("list nodes that have no edge in a node table"))
 		}

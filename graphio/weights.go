@@ -17,7 +17,8 @@ var (
 func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	set := func(column int, distance bool, why string) error {
 		if column == c.source || column == c.target {
-			return s.in.fail(CodeOption, fmt.Sprintf("column %s is an end of the edge, it cannot be its weight too", s.nameOf(column)), do("name another column"))
+			return s.in.fail(CodeOption, fmt.Sprintf("column %s is an end of the edge, it cannot be its weight too", s.nameOf(column)),
+				do("name another column"))
 		}
 		c.weight, c.distance = column, distance
 		role := RoleWeight
@@ -37,7 +38,8 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 			return err
 		}
 		if opts.Weights == WeightsSimilarity {
-			return s.in.fail(CodeOption, "a distance column is given, but weights are said to be similarities", do("name it as the weight", Setting{OptionColumns, RoleWeight, spec}))
+			return s.in.fail(CodeOption, "a distance column is given, but weights are said to be similarities",
+				do("name it as the weight", Setting{OptionColumns, RoleWeight, spec}))
 		}
 		return set(column, true, asTold)
 	}
@@ -78,18 +80,22 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	case len(distances) > 0:
 		return s.looksLikeDistance(distances[0])
 	case len(nameless) > 0:
-		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %d holds numbers and has no name: it may be a weight or a distance", nameless[0]+1), asSimilarity, asDistance, ignoreWeights)
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %d holds numbers and has no name: it may be a weight or a distance", nameless[0]+1),
+			asSimilarity, asDistance, ignoreWeights)
 	case len(unclear) == 1:
-		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s holds numbers: it may be a weight, a distance or neither", s.nameOf(unclear[0])), asSimilarity, asDistance, ignoreWeights)
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s holds numbers: it may be a weight, a distance or neither", s.nameOf(unclear[0])),
+			asSimilarity, asDistance, ignoreWeights)
 	case len(unclear) > 1:
-		r.offer(fmt.Sprintf("columns %s hold numbers and are not used", list(s.namesOf(unclear), "and")), do("name the weight, if it is one of them,", nameColumn(RoleWeight, s.nameOf(unclear[0]))))
+		r.offer(fmt.Sprintf("columns %s hold numbers and are not used", list(s.namesOf(unclear), "and")),
+			do("name the weight, if it is one of them,", nameColumn(RoleWeight, s.nameOf(unclear[0]))))
 	}
 	r.Weights = "all edges are equal: no column has the name of a weight"
 	return nil
 }
 
 func (s *sheet) looksLikeDistance(column int) error {
-	return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s looks like a distance; as a weight it would make distant nodes similar", s.nameOf(column)), asSimilarity, asDistance, ignoreWeights)
+	return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s looks like a distance; as a weight it would make distant nodes similar",
+		s.nameOf(column)), asSimilarity, asDistance, ignoreWeights)
 }
 
 // only uses the first list that is not empty; it is an error if that holds several
@@ -103,7 +109,8 @@ func (s *sheet) only(set func(int, bool, string) error, distance bool, why strin
 			return s.ask("the column of weights may be "+list(s.someOf(columns), "or"), RoleWeight, columns)
 		}
 	}
-	return s.in.fail(CodeOption, "the weights are to be read, but there is no column of numbers beside the ends", do("name it", nameColumn(RoleWeight, "")))
+	return s.in.fail(CodeOption, "the weights are to be read, but there is no column of numbers beside the ends",
+		do("name it", nameColumn(RoleWeight, "")))
 }
 
 func (s *sheet) namesOf(columns []int) []string {

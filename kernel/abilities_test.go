@@ -17,6 +17,7 @@ import (
 // Connected reports the rows with a non-zero entry in the matrix, for every
 // representation by features.
 func TestConnected(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(60)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,8 @@ func TestConnected(t *testing.T) {
 		kernel kernel.Kernel
 		theta  []float64
 	}{
-		"grf": {grf, []float64{1, 2}}, "lowrank": {low, []float64{1, 2}}, "unit variance": {kernel.UnitVariance(grf), []float64{1, 2}}, "trend": {kernel.Trend(grf, x), []float64{1, 2, 1}},
+		"grf": {grf, []float64{1, 2}}, "lowrank": {low, []float64{1, 2}}, "unit variance": {kernel.UnitVariance(grf), []float64{1, 2}},
+		"trend": {kernel.Trend(grf, x), []float64{1, 2, 1}},
 	} {
 		cov, err := c.kernel.At(c.theta)
 		if err != nil {
@@ -153,6 +155,7 @@ func TestSum(t *testing.T) {
 
 // Kernels with different numbers of nodes cannot be added.
 func TestSumRefuses(t *testing.T) {
+	t.Parallel()
 	defer func() {
 		if recover() == nil {
 			t.Error("kernels on 20 and 30 nodes were added")

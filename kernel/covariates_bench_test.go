@@ -69,10 +69,11 @@ func BenchmarkCovariates(b *testing.B) {
 		b.Fatal(err)
 	}
 	for name, k := range map[string]kernel.Kernel{
-		"linear of 256":       kernel.Linear(many),
-		"words":               kernel.LinearSparse(text),
-		"graph":               local,
-		"five terms":          kernel.Sum(local, kernel.Linear(many), kernel.Smooth(many, nil, kernel.RBF), kernel.Linear(few), kernel.Smooth(few, groups, kernel.RBF)),
+		"linear of 256": kernel.Linear(many),
+		"words":         kernel.LinearSparse(text),
+		"graph":         local,
+		"five terms": kernel.Sum(local, kernel.Linear(many), kernel.Smooth(many, nil, kernel.RBF), kernel.Linear(few),
+			kernel.Smooth(few, groups, kernel.RBF)),
 		"product with smooth": kernel.Product(local, kernel.Smooth(few, groups, kernel.RBF)),
 		"unit variance":       kernel.UnitVariance(local),
 		"fourier":             kernel.Fourier(few, groups, kernel.RBF, 256, 1),

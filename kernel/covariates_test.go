@@ -91,9 +91,10 @@ func leaves(t *testing.T) map[string]leaf {
 		all["smooth, wide "+shape.String()] = leaf{kernel.Smooth(wide, nil, shape), []float64{1.3, 8}, func(i, j int) float64 {
 			return 1.3 * correlation(shape, wide, make([]int, 40), []float64{8}, i, j)
 		}}
-		all["smooth, wide by groups "+shape.String()] = leaf{kernel.Smooth(wide, wideGroup, shape), []float64{1.3, 6, 9, 2}, func(i, j int) float64 {
-			return 1.3 * correlation(shape, wide, wideGroup, []float64{6, 9, 2}, i, j)
-		}}
+		all["smooth, wide by groups "+shape.String()] = leaf{
+			kernel.Smooth(wide, wideGroup, shape), []float64{1.3, 6, 9, 2}, func(i, j int) float64 {
+				return 1.3 * correlation(shape, wide, wideGroup, []float64{6, 9, 2}, i, j)
+			}}
 	}
 	return all
 }
@@ -117,6 +118,7 @@ func correlation(shape kernel.Shape, x *mat.Dense, group []int, length []float64
 // Kernels of covariates have the entries that their definitions give, with and
 // without a cache.
 func TestCovariateEntries(t *testing.T) {
+	t.Parallel()
 	for name, l := range leaves(t) {
 		t.Run(name, func(t *testing.T) {
 			rows := make([]int, l.kernel.Nodes())

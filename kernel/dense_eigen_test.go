@@ -16,6 +16,7 @@ import (
 // reconstruct the matrix, to 1e-13 of the norm, for simple, multiple, clustered
 // and zero eigenvalues.
 func TestEigen(t *testing.T) {
+	t.Parallel()
 	must := func(g *graph.Graph, err error) *graph.Graph {
 		t.Helper()
 		if err != nil {
@@ -55,17 +56,18 @@ func TestEigen(t *testing.T) {
 		}
 	}
 	for name, a := range map[string]*mat.SymDense{
-		"one":       mat.NewSymDense(1, []float64{-3}),
-		"two":       mat.NewSymDense(2, []float64{1, 2, 2, -1}),
-		"zero":      mat.NewSymDense(7, nil),
-		"identity":  mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}),
-		"ring":      normalized(must(graph.Ring(100))),
-		"grid":      normalized(must(graph.Grid(9, 9))),
-		"hubs":      normalized(must(graph.BarabasiAlbert(131, 2, 1))),
-		"star":      normalized(hub),
-		"random":    random,
-		"graded":    graded,
-		"blocks":    normalized(must(graph.StochasticBlock([]int{20, 1, 30}, func(a, b int) float64 { return map[bool]float64{true: 0.3}[a == b] }, 2))),
+		"one":      mat.NewSymDense(1, []float64{-3}),
+		"two":      mat.NewSymDense(2, []float64{1, 2, 2, -1}),
+		"zero":     mat.NewSymDense(7, nil),
+		"identity": mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}),
+		"ring":     normalized(must(graph.Ring(100))),
+		"grid":     normalized(must(graph.Grid(9, 9))),
+		"hubs":     normalized(must(graph.BarabasiAlbert(131, 2, 1))),
+		"star":     normalized(hub),
+		"random":   random,
+		"graded":   graded,
+		"blocks": normalized(must(graph.StochasticBlock([]int{20, 1, 30},
+			func(a, b int) float64 { return map[bool]float64{true: 0.3}[a == b] }, 2))),
 		"tiny":      scaledSym(1e-60, random),
 		"enormous":  scaledSym(1e60, random),
 		"long path": path(200),

@@ -17,6 +17,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 )
@@ -35,6 +36,7 @@ func TestDenseContract(t *testing.T) {
 }
 
 func TestDenseRefuses(t *testing.T) {
+	t.Parallel()
 	ring, err := graph.Ring(kernel.MaxDense + 1)
 	if err != nil {
 		t.Fatal(err)
@@ -62,11 +64,8 @@ type traffic struct {
 // table reads a file of comma-separated values, without its header.
 func table(t *testing.T, name string) [][]string {
 	t.Helper()
-	path := filepath.Join("..", "..", "shared", "datasets", "traffic_sanjose", name)
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("no data set %s beside the repository", path)
-	} else if err != nil {
+	f, err := os.Open(testkit.Data(t, "traffic_sanjose/"+name))
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
@@ -95,7 +94,7 @@ func number(t *testing.T, s string) float64 {
 func readTraffic(t *testing.T) traffic {
 	t.Helper()
 	splits, speeds := table(t, "splits.csv.gz"), table(t, "sensor_speeds.csv.gz")
-	network, err := graphio.ReadGraph(t.Context(), graphio.File(filepath.Join("..", "..", "shared", "datasets", "traffic_sanjose", "road_edges.csv.gz")), graphio.Options{})
+	network, err := graphio.ReadGraph(t.Context(), graphio.File(testkit.Data(t, "traffic_sanjose/road_edges.csv.gz")), graphio.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,16 +119,15 @@ func readTraffic(t *testing.T) traffic {
 }
 
 // The exact diffusion kernel gives the published likelihoods and errors, to a
-// relative 1e-6, by eigenvectors (left out with -short) and by a series with
+// relative 1e-6, by eigenvectors and by a series with
 // walks long enough: the regression is written out here with plain matrices.
 func TestTrafficReference(t *testing.T) {
+	t.Parallel()
 	d := readTraffic(t)
 	w := d.g.Normalized(graph.NormalizedAdjacency)
 	t.Run("series", func(t *testing.T) { d.testReference(t, newSeries(t, w, kernel.Diffusion{}, 150)) })
 	t.Run("dense", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("eigenvectors of 1,016 nodes take seconds, or ten times that under the race detector")
-		}
+		testkit.Unraced(t)
 		dense, err := kernel.NewDense(w, kernel.Diffusion{})
 		if err != nil {
 			t.Fatal(err)

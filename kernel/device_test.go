@@ -51,15 +51,16 @@ func near(t *testing.T, what string, got, want *mat.Dense, tol float64) {
 }
 
 // TestDeviceRows: a kernel on a card has the products, the gradient, the preconditioner, the draws and the
-// predictions of the covariance, at one theta after another. The card is simulated; compactFrom is lowered
-// so that predictions use float32 features, as on large graphs.
+// predictions of the covariance, at one theta after another. The card is simulated. Compact kernels
+// predict by features of float32, as on large graphs.
 func TestDeviceRows(t *testing.T) {
+	t.Parallel()
 	for _, compact := range []bool{false, true} {
 		for name, k := range deviceKernels(t) {
 			t.Run(fmt.Sprintf("%s/%v", name, compact), func(t *testing.T) {
 				if compact {
-					defer kernel.SetCompactFrom(100)()
 					k = deviceKernels(t)[name]
+					k.(interface{ CompactFrom(nodes int) }).CompactFrom(100)
 				}
 				testDeviceRows(t, k, compact)
 			})
@@ -226,6 +227,7 @@ func rowsAndColumns(x *mat.Dense, rows []int, first, columns int) *mat.Dense {
 
 // TestDeviceRowsFail: a card without memory, and one that is lost, are errors of the card.
 func TestDeviceRowsFail(t *testing.T) {
+	t.Parallel()
 	k := deviceKernels(t)["many scales"]
 	for _, c := range []struct {
 		how  gpu.Simulated

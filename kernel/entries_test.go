@@ -12,6 +12,7 @@ import (
 
 // Entries are the product with the identity matrix, to 1e-12 of the largest.
 func TestEntries(t *testing.T) {
+	t.Parallel()
 	g, err := graph.BarabasiAlbert(300, 3, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -22,19 +22,25 @@ func (s *Series) NoPairs() {
 	s.whole = s.leading
 }
 
-// SetProductEntries makes products of kernels form fewer entries at a time. It returns
-// the number so far.
-func SetProductEntries(n int) (before int) {
-	before, productEntries = productEntries, n
-	return before
+// InPieces returns a product of kernels that forms at most the given number of entries at a time.
+func InPieces(k Kernel, entries int) Kernel {
+	p := *k.(*product)
+	p.entries = entries
+	return &p
 }
 
-// SetCompactFrom sets the number of nodes from which Φ of all nodes is compact;
-// the result resets it.
-func SetCompactFrom(n int) (reset func()) {
-	was := compactFrom
-	compactFrom = n
-	return func() { compactFrom = was }
+// CompactFrom makes Φ of all nodes compact from a number of nodes on. It is for a kernel that was
+// not used yet.
+func (k *GRF) CompactFrom(nodes int) { k.large = k.Nodes() > nodes }
+
+// CompactFrom does that for the fine kernel, if it has features, and for every scale.
+func (m *Multiscale) CompactFrom(nodes int) {
+	if k, ok := m.fine.(interface{ CompactFrom(nodes int) }); ok {
+		k.CompactFrom(nodes)
+	}
+	for _, s := range m.scales {
+		s.grf.CompactFrom(nodes)
+	}
 }
 
 // FullColumns returns the number of full columns of the features of a list, and of all columns.
@@ -46,13 +52,8 @@ func FullColumns(cov Covariance, rows []int) (full, width int) {
 // KeepsCells reports whether covariances of cells are kept for further rows.
 func KeepsCells(cov Covariance) bool { return cov.(*multiscaleCovariance).kept.above != nil }
 
-// SetSharedCells sets the least number of nodes per rank of a scale that ranks share; the
-// result resets it.
-func SetSharedCells(n int) (reset func()) {
-	was := sharedCells
-	sharedCells = n
-	return func() { sharedCells = was }
-}
+// SharedFrom sets the least number of nodes per rank of a scale that ranks share.
+func (m *Multiscale) SharedFrom(nodes int) { m.sharedFrom = nodes }
 
 // LoneSample returns the nodes whose spread is taken for that of all, nil where there are no lone nodes.
 func LoneSample(k Kernel) []int {

@@ -13,6 +13,7 @@ import (
 // 1/(2·pairs) per entry: the mean square over 190 entries, which are not
 // independent, must be below three times that. Its diagonal is exact.
 func TestFourierEntries(t *testing.T) {
+	t.Parallel()
 	const n, pairs = 20, 4000
 	x, group := covariates(n, 5), []int{0, 0, 1, 1, 1}
 	theta := []float64{1, 2, 2.5}

@@ -22,6 +22,7 @@ func hubFeatures(t testing.TB) (*graph.Graph, *walk.Features) {
 // TestFullColumns: where some columns of the features are full and others are not, Gram, its gradient and entries are those of
 // products column by column.
 func TestFullColumns(t *testing.T) {
+	t.Parallel()
 	_, f := hubFeatures(t)
 	k := newGRF(t, f, kernel.Diffusion{})
 	rows := span(100, 400)
@@ -77,6 +78,7 @@ func TestFullColumns(t *testing.T) {
 // TestCellsOfPredictions: entries of all nodes, some at a time, are those of products with the identity, and what is kept for
 // the next nodes is dropped after the last.
 func TestCellsOfPredictions(t *testing.T) {
+	t.Parallel()
 	g, f := hubFeatures(t)
 	k, err := kernel.NewMultiscale(newGRF(t, f, kernel.Diffusion{}), kernel.Diffusion{}, scalesOf(t, g, 20), kernel.MultiscaleOptions{})
 	if err != nil {
@@ -111,9 +113,10 @@ func TestCellsOfPredictions(t *testing.T) {
 // TestRowsOfCompactFeatures: covariances between lists of a large graph have the same bits whether Φ of all nodes was computed
 // before or not.
 func TestRowsOfCompactFeatures(t *testing.T) {
-	defer kernel.SetCompactFrom(100)()
+	t.Parallel()
 	_, f := hubFeatures(t)
 	k := newGRF(t, f, kernel.Diffusion{})
+	k.CompactFrom(100)
 	rows, cols := span(50, 350), span(0, 40)
 	entries := func(cov kernel.Covariance) []float64 {
 		dst := mat.NewDense(len(rows), len(cols), nil)

@@ -70,7 +70,8 @@ func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 // With returns the kernel of another family by the same features, and shares what was computed of them.
 func (k *GRF) With(m Modulation) (*GRF, error) {
 	if free, ok := m.(Free); ok && free.Len > k.features.MaxLen() {
-		return nil, fmt.Errorf("%w: free coefficients to length %d, features to length %d; sample longer walks", ErrFeatures, free.Len, k.features.MaxLen())
+		return nil, fmt.Errorf("%w: free coefficients to length %d, features to length %d; sample longer walks", ErrFeatures, free.Len,
+			k.features.MaxLen())
 	}
 	return &GRF{sampledRows: k.sampledRows, family: m}, nil
 }

@@ -12,8 +12,7 @@ import (
 
 // compactFrom is the number of nodes from which Φ of all nodes has float32 entries, in
 // half the memory or less. The values of Ψ_l are float32 too, so Φ loses no more than they have.
-// It is a variable for tests.
-var compactFrom = 1 << 15
+const compactFrom = 1 << 15
 
 // compact returns Φ of all nodes, computed at first use and kept.
 func (c *grfCovariance) compact(ctx context.Context) (*sparse.Compact, error) {

@@ -14,6 +14,7 @@ import (
 // float32 entries, products, diagonals and draws are those of the exact Φ to the
 // precision of float32, and a draw block by block is the whole draw to the bit.
 func TestCompactDraws(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(40, 50)
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +50,10 @@ func TestCompactDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if lazy {
+			fine.CompactFrom(100)
+			m.CompactFrom(100)
+		}
 		k := kernel.Trend(m, x)
 		var theta []float64
 		for _, p := range k.Params() {
@@ -60,9 +65,7 @@ func TestCompactDraws(t *testing.T) {
 		}
 		return kernel.WithConstant(cov, 0.5)
 	}
-	exact := at(false)
-	defer kernel.SetCompactFrom(100)()
-	compact := at(true)
+	exact, compact := at(false), at(true)
 	all, x := upTo(g.Len()), []int{3, 1990, 3, 700, 701}
 	const draws, seed, tol = 5, 3, 1e-5
 	u := mat.NewDense(len(x), draws, nil)

@@ -105,7 +105,8 @@ func (c *grfCovariance) chain(grad, slope []float64, err error) {
 // project adds Σ_ic Ψ_l[i,c]·Q_ic to slope[l], where weigh sets dst[e] = Q_ic for
 // the entries e of row i, in the given columns. Sums are taken per block of rows, and
 // those of the blocks by a tree.
-func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern, weigh func(worker int, dst []float64, i int, cols []uint32)) error {
+func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern,
+	weigh func(worker int, dst []float64, i int, cols []uint32)) error {
 	parts, err := projections(ctx, p.own, len(p.rows), len(slope), func(worker int, dst []float64, i int) []float64 {
 		cols := p.col[p.ptr[i]:p.ptr[i+1]]
 		weights := room(&dst, len(cols))
@@ -126,7 +127,8 @@ func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern
 // projections returns Σ_ic Ψ_l[i,c]·Q_ic for every block of ranks.BlockRows rows and
 // length l. weigh returns Q_ic for the entries of row i, in the memory it is given if
 // that is enough.
-func projections(ctx context.Context, own *walk.List, rows, lengths int, weigh func(worker int, room []float64, i int) []float64) ([]float64, error) {
+func projections(ctx context.Context, own *walk.List, rows, lengths int,
+	weigh func(worker int, room []float64, i int) []float64) ([]float64, error) {
 	const size = 64 // divides a block
 	pieces := (rows + size - 1) / size
 	sums := make([]float64, pieces*lengths)

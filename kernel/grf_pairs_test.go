@@ -15,6 +15,7 @@ import (
 // With cached products of walk lengths, matrices and gradients of all families are those of sparse products, to 1e-12 of the
 // largest entry; kernels of several families share one cache.
 func TestPairProducts(t *testing.T) {
+	t.Parallel()
 	g, err := graph.BarabasiAlbert(400, 3, 1)
 	if err != nil {
 		t.Fatal(err)

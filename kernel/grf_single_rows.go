@@ -86,7 +86,8 @@ func (r *grfRows) set(ctx context.Context, cov *grfCovariance) error {
 // combineSingle sets val to the entries of Φ, of which row a begins at from(a), and diag to
 // the squares of its rows plus a constant. If inverse is not nil it is set to 1/N_i, with N_i
 // the norm of row i, and val to N⁻¹Φ. It reports whether all are numbers of float32.
-func combineSingle(ctx context.Context, val []float32, diag, inverse []float64, own *walk.List, from func(a int) int, coeff []float64, constant float64) (bool, error) {
+func combineSingle(ctx context.Context, val []float32, diag, inverse []float64, own *walk.List, from func(a int) int, coeff []float64,
+	constant float64) (bool, error) {
 	const size = 1024
 	coeff = walk.Padded(coeff)
 	var bad atomic.Bool

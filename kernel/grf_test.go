@@ -87,6 +87,7 @@ func TestGRFContract(t *testing.T) {
 
 // K is ΦΦᵀ for the Φ of Combine.
 func TestGRFIsCombine(t *testing.T) {
+	t.Parallel()
 	f := scaleFreeFeatures(t)
 	theta := []float64{1.3, 2.5}
 	cov, err := newGRF(t, f, kernel.Diffusion{}).At(theta)
@@ -135,6 +136,7 @@ func span(lo, hi int) []int {
 // list that reaches most nodes has all; products of all pairs of such lists must
 // agree with K.
 func TestGRFCrossOfListsOfAllSizes(t *testing.T) {
+	t.Parallel()
 	const n = 400
 	cov := atStart(t, newGRF(t, ringFeatures(t, n, 3), kernel.Matern{Nu: 1}))
 	k := gram(t, cov, span(0, n))
@@ -237,6 +239,7 @@ func TestKernelsOfManyBlocksAreTheSameOnAnyThreads(t *testing.T) {
 }
 
 func TestGRFRefuses(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(20)
 	shard := sampled(t, g, err, func(o *walk.Options) { o.Lo, o.Hi = 5, 10 })
 	if _, err := kernel.NewGRF(shard, kernel.Diffusion{}); !errors.Is(err, kernel.ErrFeatures) {
@@ -262,6 +265,7 @@ func TestGRFRefuses(t *testing.T) {
 
 // More lists are used in turn than the cache holds.
 func TestGRFForgetsLists(t *testing.T) {
+	t.Parallel()
 	cov := atStart(t, newGRF(t, ringFeatures(t, 60, 3), kernel.Diffusion{}))
 	k := gram(t, cov, span(0, 60))
 	for turn := range 12 {

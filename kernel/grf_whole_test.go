@@ -12,6 +12,7 @@ import (
 // Once the features of all nodes are combined, they are used for products with
 // all nodes, and give the same bits as features combined for one product.
 func TestGRFCrossOfAllNodes(t *testing.T) {
+	t.Parallel()
 	const n = 400
 	k := newGRF(t, ringFeatures(t, n, 6), kernel.Diffusion{})
 	all := make([]int, n)
@@ -38,6 +39,7 @@ func TestGRFCrossOfAllNodes(t *testing.T) {
 
 // A draw that is updated in one pass is a draw from the prior plus a product.
 func TestGRFDraw(t *testing.T) {
+	t.Parallel()
 	const n, draws = 200, 3
 	k := newGRF(t, ringFeatures(t, n, 6), kernel.Diffusion{})
 	cov := atStart(t, k)

@@ -12,6 +12,7 @@ import (
 // A chain that has grown is the chain of its list alone, with scales whose nodes all belong to it
 // and scales of which some do.
 func TestGrownChain(t *testing.T) {
+	t.Parallel()
 	const side = 120
 	g, err := graph.Grid(side, side)
 	if err != nil {
@@ -79,6 +80,7 @@ func TestGrownChain(t *testing.T) {
 
 // Lists of any length increase if and only if no place differs.
 func TestIncreasing(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{0, 1, 1000, 1 << 15, 1<<15 + 1, 100_000} {
 		rows := upTo(n)
 		if !increasing(rows) {

@@ -34,7 +34,6 @@ func growing(random *rand.Rand, nodes int, sorted bool) [][]int {
 // products with their transposes, rows beside others and norms, on small graphs and on large ones,
 // whose columns are nodes or numbered anew.
 func TestGrownListsAreComputedAlone(t *testing.T) {
-	defer func(was int) { compactFrom = was }(compactFrom)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	for _, side := range []int{25, 150} {
 		g, err := graph.Grid(side, side)
@@ -43,7 +42,6 @@ func TestGrownListsAreComputedAlone(t *testing.T) {
 		}
 		w := g.Normalized(graph.NormalizedAdjacency)
 		for _, from := range []int{1, 1 << 30} {
-			compactFrom = from
 			for _, sorted := range []bool{false, true} {
 				fresh := func() unit {
 					opts := walk.Options{Sampler: walk.Repelling, Walks: 10, Budget: 20, MaxLen: 4, Hi: g.Len(), Seed: 2}
@@ -55,6 +53,7 @@ func TestGrownListsAreComputedAlone(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					k.CompactFrom(from)
 					c, err := k.at([]float64{1.5, 2})
 					if err != nil {
 						t.Fatal(err)
@@ -66,7 +65,8 @@ func TestGrownListsAreComputedAlone(t *testing.T) {
 				for _, rows := range growing(random, side*side, sorted) {
 					alone := fresh()
 					columns := random.Perm(side * side)[:1+random.IntN(3)]
-					if left, want := grown.raw.factor(columns).beside(rows), alone.raw.factor(columns).beside(rows); !sameMatrix(left.phi.Raw())(want.phi.Raw()) {
+					if left, want := grown.raw.factor(columns).beside(rows),
+						alone.raw.factor(columns).beside(rows); !sameMatrix(left.phi.Raw())(want.phi.Raw()) {
 						t.Fatalf("%d rows of %d nodes, sorted %v: other rows beside %v", len(rows), side*side, sorted, columns)
 					}
 					got, want := grown.raw.factor(rows), alone.raw.factor(rows)
@@ -80,7 +80,8 @@ func TestGrownListsAreComputedAlone(t *testing.T) {
 					want.pattern.transpose()
 					gotPtr, gotCol := got.transposed.Raw()
 					wantPtr, wantCol := want.transposed.Raw()
-					if !slices.Equal(gotPtr, wantPtr) || !slices.Equal(gotCol, wantCol) || !slices.Equal(got.from, want.from) || !slices.Equal(got.to, want.to) {
+					if !slices.Equal(gotPtr, wantPtr) || !slices.Equal(gotCol, wantCol) || !slices.Equal(got.from, want.from) ||
+						!slices.Equal(got.to, want.to) {
 						t.Fatalf("%d rows of %d nodes, sorted %v: another transpose", len(rows), side*side, sorted)
 					}
 					if !slices.Equal(grown.inverses(rows), alone.inverses(rows)) {
@@ -98,7 +99,8 @@ func TestGrownListsAreComputedAlone(t *testing.T) {
 							a.Set(0, 0, 7) // it is set, not added to
 							got.mulTransposed(a, x)
 							if !slices.Equal(a.RawMatrix().Data, b.RawMatrix().Data) {
-								t.Fatalf("%d rows of %d nodes, sorted %v: another product of %d columns with the transpose, time %d", len(rows), side*side, sorted, draws, time)
+								t.Fatalf("%d rows of %d nodes, sorted %v: another product of %d columns with the transpose, time %d", len(rows), side*side, sorted,
+									draws, time)
 							}
 						}
 					}
@@ -121,7 +123,8 @@ func BenchmarkGrownList(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := walk.Lazy(g.Normalized(graph.NormalizedAdjacency), walk.Options{Sampler: walk.Repelling, Walks: 100, Budget: 200, MaxLen: 5, Hi: g.Len(), Seed: 2})
+	f, err := walk.Lazy(g.Normalized(graph.NormalizedAdjacency),
+		walk.Options{Sampler: walk.Repelling, Walks: 100, Budget: 200, MaxLen: 5, Hi: g.Len(), Seed: 2})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -45,13 +45,15 @@ func newLayers(t *testing.T, g *graph.Graph, fine kernel.Spectrum) *kernel.Layer
 // Layers satisfy the contract of kernels with every family as the fine kernel.
 func TestLayers(t *testing.T) {
 	g := twoPaths(t, 40)
-	for name, fine := range map[string]kernel.Spectrum{"diffusion": kernel.Diffusion{}, "matern": kernel.Matern{Nu: 0.5}, "free": kernel.Free{Len: 4}} {
+	for name, fine := range map[string]kernel.Spectrum{
+		"diffusion": kernel.Diffusion{}, "matern": kernel.Matern{Nu: 0.5}, "free": kernel.Free{Len: 4}} {
 		t.Run(name, func(t *testing.T) { kerneltest.Run(t, newLayers(t, g, fine), kerneltest.Options{}) })
 	}
 }
 
 // Layer k is exp(−16^k·β·L̃), scaled to one variance, by dense exponentials.
 func TestLayersAgainstExponentials(t *testing.T) {
+	t.Parallel()
 	g := twoPaths(t, 15)
 	k := newLayers(t, g, kernel.Diffusion{})
 	n, beta := g.Len(), 0.7
@@ -90,6 +92,7 @@ func TestLayersAgainstExponentials(t *testing.T) {
 // The last layer is constant within a component and zero between components; a
 // connected graph of small diameter has no layers.
 func TestLayersReach(t *testing.T) {
+	t.Parallel()
 	k := newLayers(t, twoPaths(t, 100), kernel.Diffusion{})
 	theta := make([]float64, len(k.Params()))
 	for j := range theta {
@@ -119,6 +122,7 @@ func TestLayersReach(t *testing.T) {
 // With features as the fine kernel, draws in one pass equal prior draws plus
 // products with K.
 func TestLayersDraw(t *testing.T) {
+	t.Parallel()
 	g := twoPaths(t, 60)
 	d, err := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
 	if err != nil {
@@ -130,6 +134,7 @@ func TestLayersDraw(t *testing.T) {
 
 // The preconditioner of layers is exact if the fine kernel is diagonal.
 func TestLayersPrecondition(t *testing.T) {
+	t.Parallel()
 	g := twoPaths(t, 60)
 	k := newLayers(t, g, kernel.Free{Len: 0}) // f_0² on the diagonal
 	theta := []float64{0.5, 3}

@@ -102,6 +102,7 @@ func TestLone(t *testing.T) {
 // Draws in one pass have lone nodes among those that are measured and among those that
 // are not.
 func TestLoneDraw(t *testing.T) {
+	t.Parallel()
 	g, lone := withLone(t)
 	features, err := walk.Sample(t.Context(), g.Normalized(graph.NormalizedAdjacency), walk.Default())
 	if err != nil {
@@ -144,6 +145,7 @@ func TestLoneDraw(t *testing.T) {
 
 // The spread is that of at most 256 of the other nodes, at equal distances among them.
 func TestLoneSample(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 3, 256, 257, 1000, 5000} {
 		for _, every := range []int{1, 2, 3, 700} {
 			var nodes, others, want []int

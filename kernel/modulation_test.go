@@ -16,6 +16,7 @@ var families = []family{Diffusion{}, Matern{0.5}, Matern{1}, Matern{2.5}, Matern
 // At an eigenvalue w of W the series must equal the closed form of the family:
 // both forms of each family are the same kernel.
 func TestSeriesEqualsSpectrum(t *testing.T) {
+	t.Parallel()
 	f := make([]float64, 3000)
 	for _, m := range families {
 		for _, w := range []float64{-1, -0.5, 0, 0.3, 0.9, 1} {
@@ -37,6 +38,7 @@ func TestSeriesEqualsSpectrum(t *testing.T) {
 
 // Derivatives agree with central differences, to the accuracy of these, about 1e-8.
 func TestDerivatives(t *testing.T) {
+	t.Parallel()
 	const hops, h = 12, 1e-5
 	for _, m := range append([]Modulation{Free{hops}}, Diffusion{}, Matern{1}, Matern{2.5}) {
 		theta := make([]float64, len(m.Params()))
@@ -84,6 +86,7 @@ func TestDerivatives(t *testing.T) {
 }
 
 func TestHopsLeaveTheStatedTail(t *testing.T) {
+	t.Parallel()
 	f := make([]float64, 5000)
 	for _, m := range []Modulation{Diffusion{}, Matern{1.5}} {
 		for _, scale := range []float64{0.5, 2, 10} {

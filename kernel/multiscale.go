@@ -35,14 +35,15 @@ type Multiscale struct {
 
 // coarseScales are the scales above a fine kernel, which several fine kernels may share.
 type coarseScales struct {
-	scales []scale
-	shape  []Param // of the family, without its variance
-	free   bool    // a shape for every scale
-	chains recent.Cache[*chain]
-	whole  func() *chain // of all nodes
-	filled func() bool   // every node of every scale interpolates to a node
-	caches shared[[]*table]
-	over   *scalesOver // ranks that compute them together; nil: this one alone
+	scales     []scale
+	shape      []Param // of the family, without its variance
+	free       bool    // a shape for every scale
+	chains     recent.Cache[*chain]
+	whole      func() *chain // of all nodes
+	filled     func() bool   // every node of every scale interpolates to a node
+	caches     shared[[]*table]
+	over       *scalesOver // ranks that compute them together; nil: this one alone
+	sharedFrom int         // least number of nodes per rank of a scale that ranks share
 }
 
 // Scale is a graph of a Multiscale, coarser than the one before it.
@@ -68,7 +69,7 @@ type MultiscaleOptions struct {
 // kernel; then those of the family without its variance, once or for every scale;
 // then the variances of the scales.
 func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts MultiscaleOptions) (*Multiscale, error) {
-	m := &Multiscale{fine: fine, coarseScales: &coarseScales{free: opts.FreeLengths, shape: family.Params()}}
+	m := &Multiscale{fine: fine, coarseScales: &coarseScales{free: opts.FreeLengths, shape: family.Params(), sharedFrom: sharedCells}}
 	if hasVariance(m.shape) {
 		m.shape = m.shape[1:]
 	}
@@ -151,7 +152,8 @@ func (m *Multiscale) Params() []Param {
 // that of the fine kernel, if it has one, and tables of the coarser scales, which are
 // interpolated between lengths.
 func (m *Multiscale) Training() Training {
-	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed, Spread: m.spread, Device: m.device}
+	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed, Spread: m.spread,
+		Device: m.device}
 }
 
 func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {

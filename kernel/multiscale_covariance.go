@@ -295,7 +295,8 @@ func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, con
 
 // preconditionBeside is precondition with the variances of the fine kernel, which it
 // overwrites.
-func (c *multiscaleCovariance) preconditionBeside(ctx context.Context, rows []int, d []float64, constant float64, noise []float64) (solve.Factored, error) {
+func (c *multiscaleCovariance) preconditionBeside(ctx context.Context, rows []int, d []float64, constant float64,
+	noise []float64) (solve.Factored, error) {
 	first := c.firstSmall()
 	between := 0.0 // variance of the scales between, before interpolation
 	for _, u := range c.parts[:first] {

@@ -35,7 +35,8 @@ func (c *multiscaleCovariance) raised(ctx context.Context, columns int, f func(k
 
 // raisedOn is raised for the nodes of a chain. With windows, f sets the rows of those that
 // are not nil only.
-func (c *multiscaleCovariance) raisedOn(ctx context.Context, chain *chain, windows []*grfWindow, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
+func (c *multiscaleCovariance) raisedOn(ctx context.Context, chain *chain, windows []*grfWindow, columns int,
+	f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
 	return c.ascend(ctx, chain, columns, func(k int, y *mat.Dense) error {
 		u, nodes := c.parts[k], chain.nodes[k+1]
 		if windows != nil && windows[k] != nil {
@@ -76,7 +77,8 @@ func (c *multiscaleCovariance) draw(ctx context.Context, draws int, seed uint64,
 
 // drawOn is draw at the nodes of a chain, with draws of the fine kernel there and with
 // windows of the scales; without those, or where one is nil, a scale is drawn at all its nodes.
-func (c *multiscaleCovariance) drawOn(ctx context.Context, draws int, seed uint64, x []int, rows *chain, fine beginDraw, windows []*grfWindow) (Draw, error) {
+func (c *multiscaleCovariance) drawOn(ctx context.Context, draws int, seed uint64, x []int, rows *chain, fine beginDraw,
+	windows []*grfWindow) (Draw, error) {
 	d := &multiscaleDraw{cov: c, x: c.chain(x), rows: rows, windows: windows}
 	var err error
 	if d.fine, err = fine(ctx, draws, seed, x); err != nil {

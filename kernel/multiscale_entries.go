@@ -54,7 +54,8 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 
 // cells returns a function that sets y to s_k²·C_k between the nodes of scale k above a list, with the given inverse norms, and
 // P_k of the columns.
-func (c *multiscaleCovariance) cells(ctx context.Context, list, cols *chain, inverses func(k int) []float64) func(k int, y *mat.Dense) error {
+func (c *multiscaleCovariance) cells(ctx context.Context, list, cols *chain, inverses func(k int) []float64) func(k int,
+	y *mat.Dense) error {
 	return func(k int, y *mat.Dense) error {
 		u := c.parts[k]
 		var at onto
@@ -96,7 +97,8 @@ func (k *keptCells) get(ctx context.Context, c *multiscaleCovariance, cols *chai
 	defer k.mu.Unlock()
 	if k.above == nil || !slices.Equal(k.cols, cols.nodes[0]) {
 		list := c.Multiscale.whole()
-		above, err := c.ascend(ctx, list, len(cols.nodes[0]), c.cells(ctx, list, cols, func(k int) []float64 { return c.parts[k].inverses(list.nodes[k+1]) }))
+		above, err := c.ascend(ctx, list, len(cols.nodes[0]),
+			c.cells(ctx, list, cols, func(k int) []float64 { return c.parts[k].inverses(list.nodes[k+1]) }))
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,8 @@ func TestMixedRows(t *testing.T) {
 		run := func(threads int) (dst, approx *mat.Dense, g []float64) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 			dst, approx, g = mat.NewDense(len(rows), columns, nil), mat.NewDense(len(rows), columns, nil), make([]float64, len(theta))
-			if err := errors.Join(mixed.Set(t.Context(), theta), mixed.Apply(t.Context(), dst, u), mixed.Grad(t.Context(), g, weight, u, w)); err != nil {
+			if err := errors.Join(mixed.Set(t.Context(), theta), mixed.Apply(t.Context(), dst, u),
+				mixed.Grad(t.Context(), g, weight, u, w)); err != nil {
 				t.Fatal(err)
 			}
 			m, err := mixed.Precondition(t.Context(), noise)

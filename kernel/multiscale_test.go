@@ -24,7 +24,8 @@ func scalesOf(t testing.TB, g *graph.Graph, most int) []kernel.Scale {
 	return scales
 }
 
-func newMultiscale(t testing.TB, g *graph.Graph, err error, m kernel.Modulation, most int, opts kernel.MultiscaleOptions) *kernel.Multiscale {
+func newMultiscale(t testing.TB, g *graph.Graph, err error, m kernel.Modulation, most int,
+	opts kernel.MultiscaleOptions) *kernel.Multiscale {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +79,7 @@ func TestMultiscaleContract(t *testing.T) {
 // The variance of a kernel is identified by Param.Variance, not by name or
 // position.
 func TestVarianceIsMarked(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(6, 6)
 	if err != nil {
 		t.Fatal(err)
@@ -119,6 +121,7 @@ func (k named) Params() []kernel.Param {
 
 // TestMultiscaleSum: K agrees with its definition, computed by dense matrices.
 func TestMultiscaleSum(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(11, 13)
 	if err != nil {
 		t.Fatal(err)
@@ -192,6 +195,7 @@ func upTo(n int) []int {
 // TestMultiscalePrecondition: the preconditioner is the exact coarse part of K,
 // the constant, and the diagonal of the rest.
 func TestMultiscalePrecondition(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(14, 14)
 	k := newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{})
 	theta := []float64{0.7, 3, 2}
@@ -248,6 +252,7 @@ func eye(n int) *mat.DiagDense {
 // TestMultiscaleIterations: conjugate gradients take several times fewer steps
 // with the kernel's own preconditioner than with the diagonal.
 func TestMultiscaleIterations(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(60, 60)
 	k := newMultiscale(t, g, err, kernel.Diffusion{}, 20, kernel.MultiscaleOptions{})
 	theta := []float64{0.05, 3, 4}
@@ -294,6 +299,7 @@ func TestMultiscaleIterations(t *testing.T) {
 // TestMultiscaleDraw: a draw in one pass equals a draw from the prior plus K[·,
 // x]·u.
 func TestMultiscaleDraw(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(14, 11)
 	checkDraw(t, newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{}))
 }
@@ -346,6 +352,7 @@ func checkDraw(t *testing.T, k kernel.Kernel) {
 // is in. From a length of β = 8 on, nine nodes of ten are within 15 % of each
 // other, and all within 35 %: corners of a grid have few cells around them.
 func TestMultiscaleFair(t *testing.T) {
+	t.Parallel()
 	ring, err0 := graph.Ring(3000)
 	grid, err1 := graph.Grid(40, 40)
 	free, err2 := graph.BarabasiAlbert(2000, 3, 1)
@@ -367,7 +374,8 @@ func TestMultiscaleFair(t *testing.T) {
 			}
 			slices.Sort(diag)
 			n := len(diag)
-			t.Logf("%s, scale %d of %d nodes: variance %.3f to %.3f, of nine in ten nodes %.3f to %.3f", name, s+1, k.Sizes()[s], diag[0], diag[n-1], diag[n/20], diag[n-1-n/20])
+			t.Logf("%s, scale %d of %d nodes: variance %.3f to %.3f, of nine in ten nodes %.3f to %.3f", name, s+1, k.Sizes()[s], diag[0], diag[n-1],
+				diag[n/20], diag[n-1-n/20])
 			if diag[n/20] < 0.85*diag[n-1-n/20] || diag[0] < 0.65*diag[n-1] {
 				t.Errorf("%s, scale %d: the variance is not the same at every node", name, s+1)
 			}
@@ -377,6 +385,7 @@ func TestMultiscaleFair(t *testing.T) {
 
 // TestMultiscaleRejects: scales must fit together.
 func TestMultiscaleRejects(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Grid(12, 12)
 	if err != nil {
 		t.Fatal(err)

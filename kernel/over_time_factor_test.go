@@ -31,6 +31,7 @@ func cells(n, periods, gaps int, r *rand.Rand) []int {
 // TestTableFactor compares the factor of a table, complete and with missing cells, with
 // a dense one.
 func TestTableFactor(t *testing.T) {
+	t.Parallel()
 	const n = 24
 	times := []float64{0, 1, 2.5, 3, 7, 8}
 	graph, err := kernel.NewDense(ringMatrix(t, n), kernel.Diffusion{})
@@ -155,6 +156,7 @@ func checkFactor(t *testing.T, k kernel.Covariance, rows []int, constant float64
 
 // TestNoTable: rows without the structure of a table have no factor.
 func TestNoTable(t *testing.T) {
+	t.Parallel()
 	const n = 24
 	graph, err := kernel.NewDense(ringMatrix(t, n), kernel.Diffusion{})
 	if err != nil {
@@ -212,6 +214,7 @@ func ringMatrix(t *testing.T, n int) *sparse.CSR {
 // the same solution as a dense factor, in at most half of the iterations that they take
 // with the diagonal.
 func TestCompletedTable(t *testing.T) {
+	t.Parallel()
 	const n, constant = 24, 1.5
 	graph, err := kernel.NewDense(ringMatrix(t, n), kernel.Diffusion{})
 	if err != nil {

@@ -72,6 +72,7 @@ func TestOverTimeFar(t *testing.T) {
 // The matrix is the Kronecker product of that of time, written out, and that of nodes;
 // products between lists in different periods are its entries.
 func TestOverTimeKronecker(t *testing.T) {
+	t.Parallel()
 	const tau, change = 0.8, 2.5
 	rho := func(p, q int) float64 {
 		return (1 + change*math.Exp(-math.Abs(unevenTimes[p]-unevenTimes[q])/tau)) / (1 + change)
@@ -107,6 +108,7 @@ func TestOverTimeKronecker(t *testing.T) {
 // Many columns go through in strips, and many periods by recursion: both agree with
 // single columns.
 func TestOverTimeManyPeriods(t *testing.T) {
+	t.Parallel()
 	times := make([]float64, 3000)
 	for p := range times {
 		times[p] = float64(p) + 0.3*math.Sin(float64(p))
@@ -138,13 +140,15 @@ func TestOverTimeManyPeriods(t *testing.T) {
 // What can be passed on is: all but preconditioners, whose matrix is another, and
 // features, whose nodes are others.
 func TestOverTimeForwards(t *testing.T) {
+	t.Parallel()
 	kernels := timeKernels(t)
 	dense := kernels["dense"]
 	layers, _ := kernel.NewLayers(kernels["series"], dense.(*kernel.Dense))
 	for _, k := range []kernel.Kernel{dense, kernels["series"], layers} {
 		cov := atStart(t, kernel.OverTime(k, unevenTimes))
 		in, out := kernel.AbilitiesOf(atStart(t, k)), kernel.AbilitiesOf(cov)
-		if (in.DiagFlops != nil) != (out.DiagFlops != nil) || (in.Draw != nil) != (out.Draw != nil) || (in.Local != nil) != (out.Local != nil) || !out.LongRange {
+		if (in.DiagFlops != nil) != (out.DiagFlops != nil) || (in.Draw != nil) != (out.Draw != nil) || (in.Local != nil) != (out.Local != nil) ||
+			!out.LongRange {
 			t.Errorf("%T: abilities %+v, over time %+v", k, in, out)
 		}
 		before, after := kernel.TrainingOf(k), kernel.TrainingOf(kernel.OverTime(k, unevenTimes))
@@ -156,6 +160,7 @@ func TestOverTimeForwards(t *testing.T) {
 
 // Times that are no times are refused.
 func TestOverTimeRefuses(t *testing.T) {
+	t.Parallel()
 	k := timeKernels(t)["dense"]
 	for _, times := range [][]float64{{}, {0, 0}, {1, 0}, {0, math.NaN()}, {0, math.Inf(1)}} {
 		func() {

@@ -36,7 +36,8 @@ func NewPower(alpha []float64) (*Power, error) {
 	}
 	p := &Power{slices.Clone(alpha)}
 	if w, least := p.least(); least < 0 {
-		return nil, fmt.Errorf("%w: the power series is %.3g at %.4g, but a covariance is not negative between −1 and 1: change the coefficients", ErrTheta, least, w)
+		return nil, fmt.Errorf("%w: the power series is %.3g at %.4g, but a covariance is not negative between −1 and 1: change the coefficients",
+			ErrTheta, least, w)
 	}
 	return p, nil
 }

@@ -88,6 +88,7 @@ func apartBy(a, b mat.Matrix) float64 {
 
 // By eigenvectors K is exactly Σ α_r W^r.
 func TestPowerIsItsSeries(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []graph.Normalization{graph.NormalizedAdjacency, graph.RawDiffusion} {
 		w := patchwork(t).Normalized(kind)
 		for _, alpha := range alphas {
@@ -107,6 +108,7 @@ func TestPowerIsItsSeries(t *testing.T) {
 // Cut off at L the kernel of walks has the coefficients α_0 … α_L; it is as far
 // from the series as Miss says, and no farther.
 func TestPowerByWalks(t *testing.T) {
+	t.Parallel()
 	w := patchwork(t).Normalized(graph.NormalizedAdjacency)
 	for _, alpha := range alphas {
 		p := newPower(t, alpha)
@@ -205,6 +207,7 @@ func TestPowerContract(t *testing.T) {
 }
 
 func TestPowerRefuses(t *testing.T) {
+	t.Parallel()
 	diffusion := make([]float64, 10) // odd at the end: negative at −1
 	for r := range diffusion {
 		diffusion[r] = math.Pow(8, float64(r)) / math.Gamma(float64(r+1))

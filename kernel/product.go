@@ -27,7 +27,7 @@ func Product(a, b Kernel) Kernel {
 		panic(fmt.Sprintf("kernel: a product of kernels on %d and on %d nodes", a.Nodes(), b.Nodes()))
 	}
 	own := b.Params()
-	p := &product{a: a, b: b, fixed: slices.IndexFunc(own, func(p Param) bool { return p.Variance })}
+	p := &product{a: a, b: b, entries: productEntries, fixed: slices.IndexFunc(own, func(p Param) bool { return p.Variance })}
 	if p.fixed >= 0 {
 		own = slices.Delete(slices.Clone(own), p.fixed, p.fixed+1)
 	}
@@ -36,9 +36,10 @@ func Product(a, b Kernel) Kernel {
 }
 
 type product struct {
-	a, b   Kernel
-	params []Param
-	fixed  int // parameter of b that keeps its Start; −1: none
+	a, b    Kernel
+	params  []Param
+	fixed   int // parameter of b that keeps its Start; −1: none
+	entries int // most entries of K_a and K_b that are formed at a time
 }
 
 func (p *product) Nodes() int      { return p.a.Nodes() }
@@ -65,7 +66,7 @@ func (p *product) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newProductCovariance(a, b, p.Nodes(), len(p.a.Params()), p.fixed), nil
+	return newProductCovariance(a, b, p.Nodes(), len(p.a.Params()), p.fixed, p.entries), nil
 }
 
 // Training offers the starts of each factor with the first of the other, and caches
@@ -102,10 +103,11 @@ type productCovariance struct {
 	nodes      int
 	ofA        int // parameters of a
 	fixed      int // parameter of b that is none of the product; −1: none
+	entries    int // as product has
 }
 
-func newProductCovariance(a, b Covariance, nodes, ofA, fixed int) *productCovariance {
-	return &productCovariance{a, b, asLowRank(a), asLowRank(b), nodes, ofA, fixed}
+func newProductCovariance(a, b Covariance, nodes, ofA, fixed, entries int) *productCovariance {
+	return &productCovariance{a, b, asLowRank(a), asLowRank(b), nodes, ofA, fixed, entries}
 }
 
 func (c *productCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -200,7 +202,7 @@ func (c *productCovariance) Abilities() Abilities {
 		p.DiagFlops = func(rows int) float64 { return DiagFlops(c.a, rows) + DiagFlops(c.b, rows) }
 	}
 	if a.Local != nil || b.Local != nil {
-		local := newProductCovariance(c.a, c.b, c.nodes, c.ofA, c.fixed)
+		local := newProductCovariance(c.a, c.b, c.nodes, c.ofA, c.fixed, c.entries)
 		if a.Local != nil {
 			local.a, local.lowA = a.Local, asLowRank(a.Local)
 		}

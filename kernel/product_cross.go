@@ -11,9 +11,8 @@ import (
 	"grfgp/solve"
 )
 
-// productEntries is the largest number of entries of K_a and K_b that are formed at
-// a time: 256 MB each. Tests make it smaller.
-var productEntries = 1 << 25
+// productEntries is the default of product.entries: 256 MB each.
+const productEntries = 1 << 25
 
 func (c *productCovariance) Cross(rows, cols []int) solve.Operator {
 	o := &productCross{cov: c, rows: slices.Clone(rows), cols: slices.Clone(cols)}
@@ -58,7 +57,7 @@ func (o *productCross) applyLowRank(ctx context.Context, dst, x *mat.Dense) erro
 	left, right := o.low.factor(o.rows), o.low.factor(o.cols)
 	dst.Zero()
 	width, n := o.low.width(), x.RawMatrix().Cols
-	each := max(1, min(width, productEntries/(n*max(len(o.rows), len(o.cols)))))
+	each := max(1, min(width, o.cov.entries/(n*max(len(o.rows), len(o.cols)))))
 	for lo := 0; lo < width; lo += each {
 		hi := min(width, lo+each)
 		in, out := products(x, right, lo, hi), mat.NewDense(len(o.rows), (hi-lo)*n, nil)
@@ -121,7 +120,7 @@ func (o *productCross) applyRows(ctx context.Context, dst, x *mat.Dense) error {
 
 // strips calls do for K[rows, cols[lo:hi]], in order.
 func (c *productCovariance) strips(ctx context.Context, rows, cols []int, do func(k dense.Matrix, lo, hi int)) error {
-	size := max(1, min(len(cols), productEntries/len(rows)))
+	size := max(1, min(len(cols), c.entries/len(rows)))
 	left, right := mat.NewDense(len(rows), size, nil), mat.NewDense(len(rows), size, nil)
 	for lo := 0; lo < len(cols); lo += size {
 		hi := min(len(cols), lo+size)
@@ -169,18 +168,18 @@ func (c *productCovariance) Grad(ctx context.Context, grad []float64, rows []int
 	few := func(r lowRank) bool { return r != nil && 2*r.width()*columns <= len(rows) }
 	switch {
 	case few(c.lowB):
-		if err := gradByColumns(ctx, c.a, c.lowB, grad[:c.ofA], nil, rows, u, w); err != nil {
+		if err := c.gradByColumns(ctx, c.a, c.lowB, grad[:c.ofA], nil, rows, u, w); err != nil {
 			return err
 		}
 		return c.gradOfB(grad, func(own []float64) error {
-			return gradByColumns(ctx, c.a, c.lowB, nil, own, rows, u, w)
+			return c.gradByColumns(ctx, c.a, c.lowB, nil, own, rows, u, w)
 		})
 	case few(c.lowA):
-		if err := gradByColumns(ctx, c.b, c.lowA, nil, grad[:c.ofA], rows, u, w); err != nil {
+		if err := c.gradByColumns(ctx, c.b, c.lowA, nil, grad[:c.ofA], rows, u, w); err != nil {
 			return err
 		}
 		return c.gradOfB(grad, func(own []float64) error {
-			return gradByColumns(ctx, c.b, c.lowA, own, nil, rows, u, w)
+			return c.gradByColumns(ctx, c.b, c.lowA, own, nil, rows, u, w)
 		})
 	}
 	return c.gradByBlocks(ctx, grad, rows, u, w)
@@ -188,11 +187,12 @@ func (c *productCovariance) Grad(ctx context.Context, grad []float64, rows []int
 
 // gradByColumns adds the gradient of K ∘ ZZᵀ by the parameters of K to grad, and that
 // by the parameters of Z to pulled; either may be nil.
-func gradByColumns(ctx context.Context, k Covariance, low lowRank, grad, pulled []float64, rows []int, u, w *mat.Dense) error {
+func (c *productCovariance) gradByColumns(ctx context.Context, k Covariance, low lowRank, grad, pulled []float64, rows []int,
+	u, w *mat.Dense) error {
 	z := low.factor(rows)
 	n, columns := u.Dims()
 	width := low.width()
-	each := max(1, min(width, productEntries/(4*columns*n)))
+	each := max(1, min(width, c.entries/(4*columns*n)))
 	op := k.Cross(rows, rows)
 	q := mat.NewDense(n, width, nil)
 	for lo := 0; lo < width; lo += each {

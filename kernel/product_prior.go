@@ -34,8 +34,8 @@ func (c *productCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint
 	}
 	dst.Zero()
 	_, draws := dst.Dims()
-	terms := max(1, min(width, productEntries/(4*c.nodes)))
-	batch := max(1, min(64, productEntries/(4*c.nodes*terms)))
+	terms := max(1, min(width, c.entries/(4*c.nodes)))
+	batch := max(1, min(64, c.entries/(4*c.nodes*terms)))
 	keyF, keyZ := rng.Derive(seed, "product prior"), rng.Derive(seed, "product prior of the second factor")
 	step := uint64(0)
 	for s := 0; s < draws; s += batch {
@@ -63,7 +63,8 @@ func (c *productCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint
 // addDraws adds scale·Σ_m z_m ∘ f_m to each of count columns of dst from the given one
 // on, with draws f of cov. Columns of z are for one draw after the other, or
 // the same for all.
-func addDraws(ctx context.Context, dst *mat.Dense, first, count, terms int, cov Covariance, seed uint64, z *mat.Dense, scale float64) error {
+func addDraws(ctx context.Context, dst *mat.Dense, first, count, terms int, cov Covariance, seed uint64, z *mat.Dense,
+	scale float64) error {
 	rows, _ := dst.Dims()
 	f := mat.NewDense(rows, count*terms, nil)
 	if err := cov.Prior(ctx, f, seed); err != nil {

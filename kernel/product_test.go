@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 )
@@ -33,6 +34,7 @@ func TestDenseProducts(t *testing.T) {
 // The entries of a product are products of entries, with the starting value, 1, for
 // the variance of the second factor.
 func TestProductEntries(t *testing.T) {
+	t.Parallel()
 	hubs := hubKernels(t)
 	a := hubs["series"]
 	n := a.Nodes()
@@ -56,6 +58,7 @@ func TestProductEntries(t *testing.T) {
 
 // Products with many rows take blocks of pairs, and give what GramGrad gives.
 func TestProductGradBlocks(t *testing.T) {
+	t.Parallel()
 	const n = 1300
 	x := covariates(n, 3)
 	k := kernel.Product(kernel.Smooth(x, nil, kernel.RBF), kernel.Sum(kernel.Constant(n), kernel.Smooth(x, []int{0, 1, 1}, kernel.Matern32)))
@@ -91,21 +94,22 @@ func TestProductGradBlocks(t *testing.T) {
 // Products in small pieces satisfy the contract as well: strips of a few columns, few
 // columns of low rank, and few terms of a draw at a time.
 func TestProductPieces(t *testing.T) {
-	defer kernel.SetProductEntries(kernel.SetProductEntries(500))
 	hubs, n := graphKernels(t)
 	x := covariates(n, 5)
 	for name, k := range map[string]kernel.Kernel{
 		"low rank":    kernel.Product(hubs["features"], kernel.Linear(x)),
 		"no low rank": kernel.Product(hubs["features"], kernel.Smooth(x, nil, kernel.Matern52)),
 	} {
-		t.Run(name, func(t *testing.T) { kerneltest.Run(t, k, kerneltest.Options{Draws: 150}) })
+		t.Run(name, func(t *testing.T) { kerneltest.Run(t, kernel.InPieces(k, 500), kerneltest.Options{Draws: 150}) })
 	}
 }
 
 // Draws of a product without a factor of low rank have normal tails: the kurtosis
-// over 20,000 draws at one node is 3 + 6/128 within 5·√(24/20000) = 0.17.
+// over n draws at one node is 3 + 6/128 within 5·√(24/n), 0.17 of 20,000.
 func TestProductTails(t *testing.T) {
-	const n, draws = 4, 20_000
+	t.Parallel()
+	const n = 4
+	draws := testkit.Size(2000, 20_000)
 	x := covariates(n, 2)
 	cov := at(t, kernel.Product(kernel.Smooth(x, nil, kernel.RBF), kernel.Smooth(x, nil, kernel.Matern32)), []float64{2, 1.5, 1.5})
 	z := mat.NewDense(n, draws, nil)
@@ -114,10 +118,10 @@ func TestProductTails(t *testing.T) {
 	}
 	square, fourth := 0.0, 0.0
 	for _, v := range z.RawRowView(0) {
-		square += v * v / draws
-		fourth += v * v * v * v / draws
+		square += v * v / float64(draws)
+		fourth += v * v * v * v / float64(draws)
 	}
-	if kurtosis := fourth / (square * square); math.Abs(kurtosis-3-6./128) > 0.17 {
+	if kurtosis := fourth / (square * square); math.Abs(kurtosis-3-6./128) > 0.17*math.Sqrt(20_000/float64(draws)) {
 		t.Errorf("kurtosis %v, want %v", kurtosis, 3+6./128)
 	}
 }

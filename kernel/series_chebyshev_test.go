@@ -17,6 +17,7 @@ func (c polynomial) value(x float64) float64 {
 }
 
 func TestChebyshevEqualsPowers(t *testing.T) {
+	t.Parallel()
 	for _, f := range [][]float64{{3}, {0, 1}, {1, -2, 0.5, 0, 0.25}, {0, 0, 0, 0, 0, 0, 1}} {
 		for _, norm := range []float64{1, 0.5, 3} {
 			c := chebyshev(f, norm)
@@ -44,6 +45,7 @@ func TestChebyshevEqualsPowers(t *testing.T) {
 // a polynomial mapped from a part of an interval to the whole is the same
 // function.
 func TestInterpolate(t *testing.T) {
+	t.Parallel()
 	want := []polynomial{{3}, {1, -2, 0.5, 0, 0.25, 0.125}, {0, 0, 0, 0, 0, 0, 0, 1}}
 	const lo, hi = -0.8, 3.1
 	got := interpolate(lo, hi, 8, len(want), func(dst []float64, w float64) {
@@ -73,6 +75,7 @@ func TestInterpolate(t *testing.T) {
 // The terms that trimmed drops are below 1e-14 of the whole, and the numbers of
 // terms are those in the documentation of Series.
 func TestTermsDieAway(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		m             Modulation
 		theta         []float64
@@ -121,6 +124,7 @@ func TestTermsDieAway(t *testing.T) {
 
 // The bound holds, and is tight on ordinary graphs.
 func TestNormBound(t *testing.T) {
+	t.Parallel()
 	hubs, err := graph.BarabasiAlbert(150, 2, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -147,7 +147,8 @@ func fit(lo, hi float64, most, functions int, eval func(dst []float64, w float64
 // of the mean of K_ii over nodes: the share of the leading eigenvalues or, as K is
 // convex in W, its value at the mean eigenvalue. It returns false where that takes
 // too many terms.
-func (s *Series) lifted(c *seriesCovariance, l *leading, functions int, eval func(dst []float64, w float64), theta []float64) (bool, error) {
+func (s *Series) lifted(c *seriesCovariance, l *leading, functions int, eval func(dst []float64, w float64), theta []float64) (bool,
+	error) {
 	values := make([][]float64, len(l.values))
 	tails := make([]float64, functions)
 	for i, w := range l.values {

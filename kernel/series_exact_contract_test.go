@@ -77,6 +77,7 @@ func fragments(t testing.TB) *graph.Graph {
 // A cached kernel gives the same bits as without a cache, also with leading
 // eigenvectors.
 func TestExactKeeps(t *testing.T) {
+	t.Parallel()
 	g := fragments(t)
 	plain := newExact(t, g.Normalized(graph.NormalizedAdjacency), kernel.Matern{Nu: 1.5}, nil)
 	plain.FewPairs(12, 8)
@@ -114,6 +115,7 @@ func TestExactKeeps(t *testing.T) {
 // is still positive semidefinite, and Carried is right: the largest eigenvalue of
 // K, that of the constant function on a ring, is that share of s².
 func TestExactCarries(t *testing.T) {
+	t.Parallel()
 	ring, err := graph.Ring(60)
 	if err != nil {
 		t.Fatal(err)
@@ -186,6 +188,7 @@ func TestExactPower(t *testing.T) {
 
 // A matrix of larger norm is taken as far as the family goes.
 func TestExactOnOtherMatrices(t *testing.T) {
+	t.Parallel()
 	g := patchwork(t)
 	for _, kind := range []graph.Normalization{graph.RawAdjacency, graph.NormalizedLaplacian} {
 		w := g.Normalized(kind)

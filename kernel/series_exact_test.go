@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/sparse"
 )
@@ -78,10 +78,9 @@ func agree(t *testing.T, w *sparse.CSR, bound []float64, rows []int, want func(m
 // On a path of n nodes D^-½ A D^-½ has eigenvalues cos φ_k, φ_k = πk/(n−1), and
 // eigenvectors √D_i cos(iφ_k).
 func TestExactOnAPath(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a test of numbers, run without -short")
-	}
-	const n = 2000
+	t.Parallel()
+	testkit.Unraced(t)
+	n := testkit.Size(1600, 2000)
 	path, err := graph.Grid(1, n)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +99,7 @@ func TestExactOnAPath(t *testing.T) {
 			if e == 0 || e == n-1 {
 				norm *= 2
 			}
-			phi := math.Pi * float64(e) / (n - 1)
+			phi := math.Pi * float64(e) / float64(n-1)
 			v := mat.NewVecDense(len(rows), nil)
 			for a, i := range rows {
 				v.SetVec(a, math.Sqrt(degree(i)/norm)*math.Cos(float64(i)*phi))
@@ -135,12 +134,13 @@ func cylinder(t testing.TB, height, around int) *graph.Graph {
 // The wind's grid is a cylinder of 73 circles of 144 nodes. Fourier's transform
 // along the circles leaves matrices of order 73.
 func TestExactOnTheWindsGrid(t *testing.T) {
-	if testing.Short() {
-		t.Skip("10,512 nodes")
-	}
-	const height, around = 73, 144
+	t.Parallel()
+	testkit.Unraced(t)
+	height, around := testkit.Size(25, 73), testkit.Size(64, 144) // more nodes than have all eigenvectors
 	g := cylinder(t, height, around)
-	sameAsWind(t, g)
+	if testkit.IsFull() {
+		sameAsWind(t, g)
+	}
 	degree := func(r int) float64 {
 		if r == 0 || r == height-1 {
 			return 3
@@ -151,7 +151,7 @@ func TestExactOnTheWindsGrid(t *testing.T) {
 	for q := range eigen {
 		a := mat.NewSymDense(height, nil)
 		for r := range height {
-			a.SetSym(r, r, 2*math.Cos(2*math.Pi*float64(q)/around)/degree(r))
+			a.SetSym(r, r, 2*math.Cos(2*math.Pi*float64(q)/float64(around))/degree(r))
 			if r+1 < height {
 				a.SetSym(r, r+1, 1/math.Sqrt(degree(r)*degree(r+1)))
 			}
@@ -161,34 +161,39 @@ func TestExactOnTheWindsGrid(t *testing.T) {
 		}
 	}
 	rows := scattered(height*around, 40)
-	agree(t, g.Normalized(graph.NormalizedAdjacency), g.WalkScale(graph.NormalizedAdjacency), rows, func(m kernel.Spectrum, theta []float64) *mat.SymDense {
-		k := mat.NewSymDense(len(rows), nil)
-		for q := range eigen {
-			var u mat.Dense
-			eigen[q].VectorsTo(&u)
-			values := eigen[q].Values(nil)
-			for a, i := range rows {
-				for b, j := range rows[:a+1] {
-					sum := 0.0
-					for e, w := range values {
-						sum += u.At(i/around, e) * m.Density(w, theta) * u.At(j/around, e)
+	agree(t, g.Normalized(graph.NormalizedAdjacency), g.WalkScale(graph.NormalizedAdjacency), rows,
+		func(m kernel.Spectrum, theta []float64) *mat.SymDense {
+			k := mat.NewSymDense(len(rows), nil)
+			for q := range eigen {
+				var u mat.Dense
+				eigen[q].VectorsTo(&u)
+				values := eigen[q].Values(nil)
+				for a, i := range rows {
+					for b, j := range rows[:a+1] {
+						sum := 0.0
+						for e, w := range values {
+							sum += u.At(i/around, e) * m.Density(w, theta) * u.At(j/around, e)
+						}
+						wave := math.Cos(2*math.Pi*float64(q)*float64(i%around-j%around)/float64(around)) / float64(around)
+						k.SetSym(a, b, k.At(a, b)+wave*sum)
 					}
-					wave := math.Cos(2*math.Pi*float64(q)*float64(i%around-j%around)/around) / around
-					k.SetSym(a, b, k.At(a, b)+wave*sum)
 				}
 			}
-		}
-		return k
-	})
+			return k
+		})
 }
 
 // sameAsWind fails if the data set is present and has a different graph.
 func sameAsWind(t *testing.T, g *graph.Graph) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "shared", "datasets", "wind_era5", "grid_edges.csv.gz"))
-	if err != nil {
-		t.Logf("the wind's grid is not here to be compared with: %v", err)
+	const file = "wind_era5/grid_edges.csv.gz"
+	if !testkit.HasData(file) {
+		t.Log("the wind's grid is not here to be compared with")
 		return
+	}
+	f, err := os.Open(testkit.Data(t, file))
+	if err != nil {
+		t.Fatal(err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
@@ -213,10 +218,8 @@ func sameAsWind(t *testing.T, g *graph.Graph) {
 // On grids, hubs, weights over decades, several components, isolated nodes and
 // other matrices the series agrees with all eigenvectors of W.
 func TestExactEqualsDense(t *testing.T) {
-	side := 45
-	if testing.Short() {
-		side = 16
-	}
+	t.Parallel()
+	side := testkit.Size(16, 45)
 	grid, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)
@@ -243,6 +246,9 @@ func TestExactEqualsDense(t *testing.T) {
 		{"islands, raw", islands(t), graph.RawDiffusion},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.g.Len() > 1000 {
+				testkit.Full(t)
+			}
 			w := c.g.Normalized(c.kind)
 			dense, err := kernel.NewDense(w, kernel.Diffusion{})
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 // The kernel on −W that shares caches with the one on W is that of NewExact on −W, to 1e-12, whichever is trained first and
 // though the terms of the cache grow between evaluations.
 func TestSeriesOpposite(t *testing.T) {
+	t.Parallel()
 	w := patchwork(t).Normalized(graph.NormalizedAdjacency)
 	usual, err := kernel.NewExact(w, kernel.Diffusion{}, nil)
 	if err != nil {
@@ -61,6 +62,7 @@ func TestSeriesOpposite(t *testing.T) {
 
 // On a graph of high degree the diagonal, from half as many steps, is that of the Gram matrix.
 func TestSeriesDiagDoubles(t *testing.T) {
+	t.Parallel()
 	g, err := graph.BarabasiAlbert(500, 8, 1)
 	if err != nil {
 		t.Fatal(err)

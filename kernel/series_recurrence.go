@@ -77,7 +77,8 @@ func (r *recurrence) columns(ctx context.Context, n int, do func(block, lo, hi i
 
 // recur calls visit with T_k(W/ρ)·X for k = 0 … terms−1, where start writes the
 // columns of X onto zeros.
-func (r *recurrence) recur(ctx context.Context, columns, terms int, start func(x blas64.General), visit func(k int, t blas64.General)) error {
+func (r *recurrence) recur(ctx context.Context, columns, terms int, start func(x blas64.General),
+	visit func(k int, t blas64.General)) error {
 	size := r.nodes() * columns
 	buffer, _ := r.blocks.Get().(*[]float64)
 	if buffer == nil || len(*buffer) < 3*size {
@@ -127,7 +128,8 @@ type progress struct {
 }
 
 // resume is recur from where an earlier call ended; p holds where this one ends.
-func (r *recurrence) resume(ctx context.Context, p *progress, columns, terms int, start func(x blas64.General), visit func(k int, t blas64.General)) error {
+func (r *recurrence) resume(ctx context.Context, p *progress, columns, terms int, start func(x blas64.General),
+	visit func(k int, t blas64.General)) error {
 	if p.terms == 0 {
 		p.t, p.before = mat.NewDense(r.nodes(), columns, nil), mat.NewDense(r.nodes(), columns, nil)
 		start(p.t.RawMatrix())
@@ -156,7 +158,8 @@ func units(nodes []int) func(x blas64.General) {
 }
 
 // apply sets columns lo to hi of dst to rows of p(W)·X.
-func (r *recurrence) apply(ctx context.Context, dst blas64.General, lo, hi int, rows []int, p polynomial, start func(x blas64.General)) error {
+func (r *recurrence) apply(ctx context.Context, dst blas64.General, lo, hi int, rows []int, p polynomial,
+	start func(x blas64.General)) error {
 	return r.recur(ctx, hi-lo, len(p), start, func(k int, t blas64.General) {
 		parallel.Ranges(len(rows), 1<<12, func(from, to int) {
 			for a := from; a < to; a++ {

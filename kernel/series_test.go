@@ -107,6 +107,7 @@ func scale(f []float64, norm float64) float64 {
 // K = Ψ² and ∂K = 2Ψ·∂Ψ with explicit powers of W, for matrices of norm 1, 2 and
 // beyond, to 1e-12 of what the series adds up.
 func TestSeriesEqualsPowers(t *testing.T) {
+	t.Parallel()
 	g := patchwork(t)
 	rows := []int{3, 51, 0, 3, 40} // more than a block of them
 	for i := range g.Len() {
@@ -188,6 +189,7 @@ func compare(t *testing.T, what string, got mat.Symmetric, want mat.Matrix, rows
 // derivatives. The series leaves out Σ_{l>L} f_l ≤ 1e-13·Σ f_l, which reduces K by
 // up to 2e-13·s²; 1e-11 allows for that in derivatives too.
 func TestSeriesEqualsDense(t *testing.T) {
+	t.Parallel()
 	w := patchwork(t).Normalized(graph.NormalizedAdjacency)
 	n, _ := w.Dims()
 	all := make([]int, n)
@@ -198,7 +200,8 @@ func TestSeriesEqualsDense(t *testing.T) {
 		kernel.Modulation
 		kernel.Spectrum
 	}
-	for _, m := range []family{kernel.Diffusion{}, kernel.Matern{Nu: 0.5}, kernel.Matern{Nu: 1}, kernel.Matern{Nu: 2.5}, kernel.Matern{Nu: 4}} {
+	for _, m := range []family{kernel.Diffusion{}, kernel.Matern{Nu: 0.5}, kernel.Matern{Nu: 1}, kernel.Matern{Nu: 2.5},
+		kernel.Matern{Nu: 4}} {
 		dense, err := kernel.NewDense(w, m)
 		if err != nil {
 			t.Fatal(err)
@@ -297,6 +300,7 @@ func TestSeriesKeeps(t *testing.T) {
 }
 
 func TestSeriesRefuses(t *testing.T) {
+	t.Parallel()
 	csr := func(rows, cols int, ptr []int, col []uint32, val []float64) *sparse.CSR {
 		w, err := sparse.NewCSR(rows, cols, ptr, col, val)
 		if err != nil {
@@ -331,6 +335,7 @@ func TestSeriesRefuses(t *testing.T) {
 }
 
 func TestSeriesCancels(t *testing.T) {
+	t.Parallel()
 	cov := at(t, newSeries(t, patchwork(t).Normalized(graph.NormalizedAdjacency), kernel.Diffusion{}, 20), []float64{1, 4})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -35,7 +35,8 @@ func TestSingleProducts(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	const columns = 37 // more than a strip
-	x, x32 := mat.NewDense(len(rows), columns, nil), blas32.General{Rows: len(rows), Cols: columns, Stride: columns, Data: make([]float32, len(rows)*columns)}
+	x, x32 := mat.NewDense(len(rows), columns, nil), blas32.General{
+		Rows: len(rows), Cols: columns, Stride: columns, Data: make([]float32, len(rows)*columns)}
 	for q := range x32.Data {
 		x32.Data[q] = float32(random.NormFloat64())
 		x.RawMatrix().Data[q] = float64(x32.Data[q])
@@ -102,7 +103,8 @@ func TestSingleRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const columns, constant = 37, 0.7
 	block := func() (*mat.Dense, blas32.General) {
-		x, x32 := mat.NewDense(len(rows), columns, nil), blas32.General{Rows: len(rows), Cols: columns, Stride: columns, Data: make([]float32, len(rows)*columns)}
+		x, x32 := mat.NewDense(len(rows), columns, nil), blas32.General{
+			Rows: len(rows), Cols: columns, Stride: columns, Data: make([]float32, len(rows)*columns)}
 		for q := range x32.Data {
 			x32.Data[q] = float32(random.NormFloat64())
 			x.RawMatrix().Data[q] = float64(x32.Data[q])
@@ -129,13 +131,15 @@ func TestSingleRows(t *testing.T) {
 		}
 		product, diag, grad := mat.NewDense(len(rows), columns, nil), make([]float64, len(rows)), []float64{1, 2}
 		full := kernel.WithConstant(cov, constant)
-		if err := errors.Join(full.Cross(rows, rows).Apply(t.Context(), product, u), full.Diag(t.Context(), diag, rows), cov.Grad(t.Context(), grad, rows, weighted, w)); err != nil {
+		if err := errors.Join(full.Cross(rows, rows).Apply(t.Context(), product, u), full.Diag(t.Context(), diag, rows),
+			cov.Grad(t.Context(), grad, rows, weighted, w)); err != nil {
 			t.Fatal(err)
 		}
 		run := func(threads int) ([]float32, []float64) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 			dst, g := blas32.General{Rows: len(rows), Cols: columns, Stride: columns, Data: make([]float32, len(u32.Data))}, []float64{1, 2}
-			if err := errors.Join(single.Set(t.Context(), theta), single.Apply(t.Context(), dst, u32), single.Grad(t.Context(), g, weight, u32, w32)); err != nil {
+			if err := errors.Join(single.Set(t.Context(), theta), single.Apply(t.Context(), dst, u32),
+				single.Grad(t.Context(), g, weight, u32, w32)); err != nil {
 				t.Fatal(err)
 			}
 			return dst.Data, g

@@ -13,6 +13,7 @@ import (
 
 // Lengths are named, and start so that typical nodes are correlated.
 func TestSmoothParams(t *testing.T) {
+	t.Parallel()
 	x := mat.NewDense(16, 4, nil) // standardised: the corners of a cube in four dimensions
 	for i := range 16 {
 		for d := range 4 {
@@ -27,10 +28,15 @@ func TestSmoothParams(t *testing.T) {
 		return fmt.Sprint(all)
 	}
 	for got, want := range map[string]string{
-		names(kernel.Smooth(x, nil, kernel.RBF)):                                       "[smooth variance 1 length 3]",
-		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.RBF)):                         "[smooth variance 1 length of group 1 2.12 length of group 2 3.67]",
-		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.Matern32, "lanes", "income")): "[smooth variance 1 length of lanes 2.12 length of income 3.67]",
-		names(kernel.Sum(kernel.Linear(x), kernel.Linear(x), kernel.Sum(kernel.Linear(x), kernel.Smooth(x, nil, kernel.RBF)), kernel.Product(kernel.Smooth(x, nil, kernel.RBF), kernel.Smooth(x, nil, kernel.RBF)))): "[linear variance 0.25 linear variance (2) 0.25 linear variance (3) 0.25 smooth variance 1 length 3 smooth variance (2) 1 length (2) 3 length (2) (2) 3]",
+		names(kernel.Smooth(x, nil, kernel.RBF)): "[smooth variance 1 length 3]",
+		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.RBF)): "[smooth variance 1 length of group 1 2.12 length of " +
+			"group 2 3.67]",
+		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.Matern32, "lanes",
+			"income")): "[smooth variance 1 length of lanes 2.12 length of income 3.67]",
+		names(kernel.Sum(kernel.Linear(x), kernel.Linear(x), kernel.Sum(kernel.Linear(x), kernel.Smooth(x, nil, kernel.RBF)),
+			kernel.Product(kernel.Smooth(x, nil, kernel.RBF), kernel.Smooth(x, nil,
+				kernel.RBF)))): "[linear variance 0.25 linear variance (2) 0.25 linear variance (3) 0.25 smooth variance 1 length 3 smooth variance " +
+			"(2) 1 length (2) 3 length (2) (2) 3]",
 	} {
 		if got != want {
 			t.Errorf("parameters %s, want %s", got, want)
@@ -40,6 +46,7 @@ func TestSmoothParams(t *testing.T) {
 
 // A column of one value has a start all the same, and so has a matrix of zeros.
 func TestStartsWithoutVariance(t *testing.T) {
+	t.Parallel()
 	x := mat.NewDense(20, 2, nil)
 	for i := range 20 {
 		x.Set(i, 0, float64(i%2))
@@ -57,6 +64,7 @@ func TestStartsWithoutVariance(t *testing.T) {
 
 // What cannot be a kernel of covariates is refused.
 func TestSmoothRefuses(t *testing.T) {
+	t.Parallel()
 	x := covariates(20, 3)
 	for name, make := range map[string]func(){
 		"groups for other columns": func() { kernel.Smooth(x, []int{0, 1}, kernel.RBF) },
@@ -82,6 +90,7 @@ func TestSmoothRefuses(t *testing.T) {
 // Many nodes, so that Cross forms several blocks and draws use features: products
 // are those of the definition, and the covariance of draws is K.
 func TestSmoothManyNodes(t *testing.T) {
+	t.Parallel()
 	const n, draws = 1500, 400
 	x := covariates(n, 3)
 	group := []int{0, 1, 1}
@@ -129,6 +138,7 @@ func TestSmoothManyNodes(t *testing.T) {
 
 // Rows in blocks give the derivatives of one pass.
 func TestSmoothGradBlocks(t *testing.T) {
+	t.Parallel()
 	const n = 1300
 	x := covariates(n, 5)
 	k := kernel.Smooth(x, []int{0, 0, 1, 1, 1}, kernel.Matern52)
@@ -162,11 +172,13 @@ func TestSmoothGradBlocks(t *testing.T) {
 
 // Columns far from zero lose no digits.
 func TestSmoothCentres(t *testing.T) {
+	t.Parallel()
 	near := covariates(40, 2)
 	far := mat.DenseCopyOf(near)
 	far.Apply(func(_, _ int, v float64) float64 { return v + 1e6 }, far)
 	theta := []float64{1, 2}
-	if a, b := gramOfAll(t, kernel.Smooth(near, nil, kernel.RBF), theta), gramOfAll(t, kernel.Smooth(far, nil, kernel.RBF), theta); !mat.EqualApprox(a, b, 1e-9) {
+	if a, b := gramOfAll(t, kernel.Smooth(near, nil, kernel.RBF), theta),
+		gramOfAll(t, kernel.Smooth(far, nil, kernel.RBF), theta); !mat.EqualApprox(a, b, 1e-9) {
 		t.Error("the kernel changes when a column is shifted")
 	}
 }

@@ -14,10 +14,9 @@ import (
 	"grfgp/sparse/spread"
 )
 
-// sharedCells is the least number of nodes per rank of a scale that ranks share. Of smaller
-// scales every rank has all nodes: messages would take longer than the products. It is a
-// variable for tests.
-var sharedCells = 2 * ranks.BlockRows
+// sharedCells is the default of coarseScales.sharedFrom. Of smaller scales every rank has all
+// nodes: messages would take longer than the products.
+const sharedCells = 2 * ranks.BlockRows
 
 // scalesOver is how ranks compute the coarser scales of a Multiscale together.
 type scalesOver struct {
@@ -54,7 +53,8 @@ func (o *scalesOver) chain(scales []scale, rows []int) *chain {
 
 // failedChain is a chain that could not be made.
 func failedChain(err error, scales int) *chain {
-	return &chain{err: err, nodes: make([][]int, scales+1), up: make([]*sparse.CSR, scales), links: make([]*link, scales), parts: make([]portion, scales+1)}
+	return &chain{err: err, nodes: make([][]int, scales+1), up: make([]*sparse.CSR, scales), links: make([]*link, scales),
+		parts: make([]portion, scales+1)}
 }
 
 func (o *scalesOver) newChain(ctx context.Context, scales []scale, rows []int, all ranks.Layout) (*chain, error) {

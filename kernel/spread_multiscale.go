@@ -26,12 +26,13 @@ func (m *Multiscale) spread(g *ranks.Group) Kernel {
 	}
 	over := &scalesOver{group: g, grfs: make([]*SpreadGRF, len(m.scales))}
 	for k, s := range m.scales {
-		if n := s.grf.Nodes(); n < sharedCells*g.Size() || n <= coarseMost { // the preconditioner needs all of the small ones
+		if n := s.grf.Nodes(); n < m.sharedFrom*g.Size() || n <= coarseMost { // the preconditioner needs all of the small ones
 			break
 		}
 		over.grfs[k] = s.grf.Spread(g, ranks.Even(s.grf.Nodes(), g.Size()))
 	}
-	own := &Multiscale{fine: fine.spreadEvenly(g), coarseScales: &coarseScales{scales: m.scales, shape: m.shape, free: m.free, filled: m.filled, over: over}}
+	own := &Multiscale{fine: fine.spreadEvenly(g), coarseScales: &coarseScales{
+		scales: m.scales, shape: m.shape, free: m.free, filled: m.filled, over: over}}
 	lo, hi := ranks.Even(m.Nodes(), g.Size()).Range(g.Rank())
 	own.whole = func() *chain { return own.chain(fromTo(lo, hi)) }
 	return own

@@ -11,6 +11,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -50,12 +51,14 @@ func scalesCases(t *testing.T) []scalesCase {
 	return []scalesCase{
 		{"grid", k, every(grid, func(i int) bool { return i%5 < 3 })},
 		{"a part of a grid", k, every(grid, func(i int) bool { return i > 2000 && i < 6200 && i%50 < 49 })},
-		{"hubs, a length for each scale", newMultiscale(t, hubs, nil, kernel.Matern{Nu: 1.5}, 20, kernel.MultiscaleOptions{FreeLengths: true}), every(hubs, func(i int) bool { return i%3 < 2 })},
+		{"hubs, a length for each scale", newMultiscale(t, hubs, nil, kernel.Matern{Nu: 1.5}, 20, kernel.MultiscaleOptions{FreeLengths: true}),
+			every(hubs, func(i int) bool { return i%3 < 2 })},
 	}
 }
 
 // compute has this rank's part of the rows and of all nodes.
-func (c scalesCase) compute(ctx context.Context, g *ranks.Group, k kernel.Kernel, rows, nodes []int, u, w *mat.Dense) (r scalesResult, err error) {
+func (c scalesCase) compute(ctx context.Context, g *ranks.Group, k kernel.Kernel, rows, nodes []int, u, w *mat.Dense) (r scalesResult,
+	err error) {
 	r = scalesResult{}
 	theta := slices.Clone(kernel.Starts(c.k)[0])
 	base, err := k.At(theta)
@@ -90,7 +93,8 @@ func (c scalesCase) compute(ctx context.Context, g *ranks.Group, k kernel.Kernel
 		name  string
 		nodes []int
 	}{{"means", nodes}, {"means at some nodes", some}} {
-		if err := block(len(list.nodes), func(dst *mat.Dense) error { return cov.Cross(list.nodes, rows).Apply(ctx, dst, u) }, list.name); err != nil {
+		if err := block(len(list.nodes), func(dst *mat.Dense) error { return cov.Cross(list.nodes, rows).Apply(ctx, dst, u) },
+			list.name); err != nil {
 			return r, err
 		}
 	}
@@ -185,21 +189,24 @@ func (r scalesResult) differs(from scalesResult) error {
 // with all scales on every rank, and with the larger ones shared, of which a rank may have
 // no node.
 func TestSpreadScalesHaveTheBitsOfOne(t *testing.T) {
+	t.Parallel()
 	cases := scalesCases(t)
 	t.Run("every rank has all scales", func(t *testing.T) { testSpreadScales(t, cases[2:], 1<<30, 3) })
 	t.Run("a large scale is shared", func(t *testing.T) { testSpreadScales(t, cases[:1], ranks.BlockRows/2, 2) })
-	if testing.Short() {
-		return
-	}
-	defer kernel.SetCompactFrom(1000)()
-	cases = scalesCases(t)
-	t.Run("and in float32", func(t *testing.T) { testSpreadScales(t, cases[:2], ranks.BlockRows/4, 3) })
+	t.Run("and in float32", func(t *testing.T) {
+		testkit.Full(t)
+		cases := scalesCases(t)
+		for _, c := range cases {
+			c.k.CompactFrom(1000)
+		}
+		testSpreadScales(t, cases[:2], ranks.BlockRows/4, 3)
+	})
 }
 
 func testSpreadScales(t *testing.T, cases []scalesCase, shared int, sizes ...int) {
-	defer kernel.SetSharedCells(shared)()
 	const columns = 3
 	for _, c := range cases {
+		c.k.SharedFrom(shared)
 		t.Logf("%s: scales of %v nodes", c.name, c.k.Sizes())
 		n := c.k.Nodes()
 		nodes := make([]int, n)

@@ -12,6 +12,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/kernel/internal/normal"
 	"grfgp/solve"
@@ -26,14 +27,15 @@ type spreadCase struct {
 	rows  []int // sorted
 }
 
-func spreadCases(t *testing.T) []spreadCase {
+func spreadCases(t *testing.T, compactFrom int) []spreadCase {
 	t.Helper()
 	build := func(name string, g *graph.Graph, err error, each int) spreadCase {
 		if err != nil {
 			t.Fatal(err)
 		}
 		g = g.Ordered()
-		f, err := walk.Lazy(g.Normalized(graph.NormalizedAdjacency), walk.Options{Sampler: walk.Repelling, Walks: 10, Budget: 20, MaxLen: 3, Hi: g.Len(), Seed: 2})
+		f, err := walk.Lazy(g.Normalized(graph.NormalizedAdjacency),
+			walk.Options{Sampler: walk.Repelling, Walks: 10, Budget: 20, MaxLen: 3, Hi: g.Len(), Seed: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,6 +43,7 @@ func spreadCases(t *testing.T) []spreadCase {
 		if err != nil {
 			t.Fatal(err)
 		}
+		k.CompactFrom(compactFrom)
 		c := spreadCase{name: name, k: k, theta: []float64{1.3, 2}}
 		for i := 0; i < g.Len(); i += each {
 			c.rows = append(c.rows, i)
@@ -72,7 +75,8 @@ type spreadResult struct {
 func (r spreadResult) differs(from spreadResult) error {
 	for name, pair := range map[string][2][]float64{
 		"product": {r.product, from.product}, "product in float32": {r.single, from.single}, "means": {r.means, from.means},
-		"product of a step": {r.learned, from.learned}, "diagonal": {r.diag, from.diag}, "gradient of a step": {r.learnedGrad, from.learnedGrad}, "gradient": {r.grad, from.grad}, "prior": {r.prior, from.prior}, "draw at measurements": {r.at, from.at}, "draw": {r.draw, from.draw},
+		"product of a step": {r.learned, from.learned}, "diagonal": {r.diag, from.diag}, "gradient of a step": {r.learnedGrad, from.learnedGrad},
+		"gradient": {r.grad, from.grad}, "prior": {r.prior, from.prior}, "draw at measurements": {r.at, from.at}, "draw": {r.draw, from.draw},
 	} {
 		if len(pair[1]) == 0 {
 			return fmt.Errorf("%s: nothing to compare with", name)
@@ -101,7 +105,8 @@ func (c spreadCase) compute(ctx context.Context, k kernel.Kernel, rows, nodes []
 	if single == nil {
 		return r, errors.New("no product for float32")
 	}
-	from, to := blas32.General{Rows: len(rows), Cols: columns, Stride: columns}, blas32.General{Rows: len(rows), Cols: columns, Stride: columns, Data: make([]float32, len(rows)*columns)}
+	from, to := blas32.General{Rows: len(rows), Cols: columns, Stride: columns},
+		blas32.General{Rows: len(rows), Cols: columns, Stride: columns, Data: make([]float32, len(rows)*columns)}
 	for _, v := range x.RawMatrix().Data {
 		from.Data = append(from.Data, float32(v))
 	}
@@ -174,14 +179,14 @@ func (r spreadResult) gathered(ctx context.Context, g *ranks.Group) (spreadResul
 
 // What ranks compute together has the bits of one kernel alone.
 func TestSpreadHasTheBitsOfOne(t *testing.T) {
-	t.Run("features of all nodes in float64", testSpread)
-	defer kernel.SetCompactFrom(1000)()
-	t.Run("and in float32", testSpread)
+	t.Parallel()
+	t.Run("features of all nodes in float64", func(t *testing.T) { testSpread(t, 1<<15) })
+	t.Run("and in float32", func(t *testing.T) { testSpread(t, 1000) })
 }
 
-func testSpread(t *testing.T) {
+func testSpread(t *testing.T, compactFrom int) {
 	const columns = 3
-	for _, c := range spreadCases(t) {
+	for _, c := range spreadCases(t, compactFrom) {
 		n := c.k.Nodes()
 		nodes := make([]int, n)
 		for i := range nodes {
@@ -193,7 +198,7 @@ func testSpread(t *testing.T) {
 			t.Fatal(err)
 		}
 		for size := 1; size <= 3; size++ {
-			if testing.Short() && size != 2 {
+			if size != 2 && !testkit.IsFull() {
 				continue
 			}
 			layout, list := ranks.Even(n, size), ranks.Even(len(c.rows), size)

@@ -81,7 +81,8 @@ func (c *sumCovariance) Abilities() Abilities {
 
 // inverse returns the ability Invert of one term that has it plus constants, or of
 // terms that are all of low rank; otherwise nil.
-func (c *sumCovariance) inverse(main []sumTerm, of []Abilities) func(context.Context, []int, float64, []float64) (solve.Preconditioner, error) {
+func (c *sumCovariance) inverse(main []sumTerm, of []Abilities) func(context.Context, []int, float64, []float64) (solve.Preconditioner,
+	error) {
 	if len(main) == 1 && of[0].Invert != nil {
 		return func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
 			return of[0].Invert(ctx, rows, constant+c.level(), noise)

@@ -15,6 +15,7 @@ import (
 // Cached sums over scales and over layers interpolate between lengths: matrices are within 1e-6 of the largest variance, and
 // gradients within 1e-5 of the sum of absolute terms, at lengths on the grid and off it, from a tenth to ten times the start.
 func TestTableInterpolates(t *testing.T) {
+	t.Parallel()
 	g, err := graph.BarabasiAlbert(300, 2, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ func TestTrend(t *testing.T) {
 
 // K + s²·xxᵀ, entry by entry.
 func TestTrendEntries(t *testing.T) {
+	t.Parallel()
 	k := newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{})
 	x := make([]float64, k.Nodes())
 	for i := range x {
@@ -44,6 +45,7 @@ func TestTrendEntries(t *testing.T) {
 // Draws with a trend are those without plus a multiple of x, whose variance is s²:
 // of 4,000 draws within 5·√(2/4000) = 11 %. Prior and Draw give the same.
 func TestTrendDraws(t *testing.T) {
+	t.Parallel()
 	const draws, variance, seed = 4000, 0.25, 3
 	k := newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{})
 	n := k.Nodes()

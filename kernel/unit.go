@@ -132,7 +132,8 @@ func (o unitCross) apply(ctx context.Context, dst, x *mat.Dense) error {
 // scaling follows Φ: with n = N_i and q the row of Q,
 //
 //	⟨q, dΦ̂_i⟩ = ⟨q/n − (q·Φ_i) Φ_i/n³, dΦ_i⟩.
-func (u unit) project(ctx context.Context, grad []float64, f *factor, inv []float64, weigh func(worker int, dst []float64, i int, cols []uint32)) (float64, error) {
+func (u unit) project(ctx context.Context, grad []float64, f *factor, inv []float64,
+	weigh func(worker int, dst []float64, i int, cols []uint32)) (float64, error) {
 	slope := make([]float64, len(u.raw.coeff))
 	along := make([]float64, len(inv)) // q·Φ̂_i
 	err := u.raw.project(ctx, slope, f.pattern, func(worker int, dst []float64, i int, cols []uint32) {

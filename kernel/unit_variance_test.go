@@ -52,6 +52,7 @@ func TestUnitVariance(t *testing.T) {
 
 // Draws in one pass follow the scaling, on one scale and beneath many.
 func TestUnitVarianceDraw(t *testing.T) {
+	t.Parallel()
 	fine := kernel.UnitVariance(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
 	checkDraw(t, fine)
 	checkDraw(t, kernel.Trend(fine, make([]float64, fine.Nodes())))
@@ -59,6 +60,7 @@ func TestUnitVarianceDraw(t *testing.T) {
 
 // If the scaled kernel offers starts, so does the kernel of unit variance.
 func TestUnitVarianceStarts(t *testing.T) {
+	t.Parallel()
 	ring, err := graph.Ring(200)
 	k := kernel.UnitVariance(newMultiscale(t, ring, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}))
 	starts := kernel.Starts(k)

@@ -12,8 +12,8 @@ import (
 	"grfgp/walk"
 )
 
-// windowKernels are kernels of a large graph that have windows. From compactFrom on, set low
-// here, a scale counts as large.
+// windowKernels are kernels of a large graph that have windows. From 700 nodes on, a scale
+// counts as large.
 func windowKernels(t *testing.T, g *graph.Graph) map[string]kernel.Kernel {
 	t.Helper()
 	sample := func(g *graph.Graph) *walk.Features {
@@ -37,6 +37,7 @@ func windowKernels(t *testing.T, g *graph.Graph) map[string]kernel.Kernel {
 	if err != nil {
 		t.Fatal(err)
 	}
+	many.CompactFrom(700)
 	x := mat.NewDense(g.Len(), 3, nil)
 	x.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64(i*(j+2)) / 3) }, x)
 	degree := mat.Col(nil, 0, x)
@@ -50,7 +51,7 @@ func windowKernels(t *testing.T, g *graph.Graph) map[string]kernel.Kernel {
 // A window of a covariance has the bits that all nodes have there: products, entries,
 // diagonals, and draws as a whole and block by block.
 func TestWindows(t *testing.T) {
-	defer kernel.SetCompactFrom(700)()
+	t.Parallel()
 	graphs := map[string]func() (*graph.Graph, error){
 		"grid": func() (*graph.Graph, error) { return graph.Grid(50, 70) },
 		"hubs": func() (*graph.Graph, error) { return graph.BarabasiAlbert(3000, 2, 1) },

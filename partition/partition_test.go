@@ -34,6 +34,7 @@ func bottleneck(work []float64, ranks int) float64 {
 // TestSplit: ranges cover all nodes in order, with cuts between blocks, and no other cuts have a smaller
 // largest work.
 func TestSplit(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rng.New(1, "split"))
 	for round := range 300 {
 		blocks, ranks := draw.IntN(9), 1+draw.IntN(5)
@@ -115,6 +116,7 @@ func whole(t testing.TB, g *graph.Graph) *walk.Features {
 // TestFeaturesOfShares: features that a process samples from its part of the graph are those of the whole
 // graph, to the last bit.
 func TestFeaturesOfShares(t *testing.T) {
+	t.Parallel()
 	for name, g := range cases(t) {
 		want := whole(t, g)
 		for _, ranks := range []int{1, 2, 3, 7} {
@@ -146,6 +148,7 @@ func TestFeaturesOfShares(t *testing.T) {
 
 // TestPlan: rims, what is lent and entries are those that the features of all nodes have.
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	for name, g := range cases(t) {
 		f := whole(t, g)
 		for _, ranks := range []int{1, 2, 4, 6} {
@@ -198,6 +201,7 @@ func TestPlan(t *testing.T) {
 
 // TestPlanOver: ranks that plan together get the plan that one process makes.
 func TestPlanOver(t *testing.T) {
+	t.Parallel()
 	for name, g := range cases(t) {
 		for _, size := range []int{1, 2, 5} {
 			want, err := New(t.Context(), g, options(), size)

@@ -26,7 +26,8 @@ const BlockRows = ranks.BlockRows
 func Split(n, ranks int, work []float64) ([]Range, error) {
 	blocks := (n + BlockRows - 1) / BlockRows
 	if n < 0 || ranks < 1 || len(work) != blocks {
-		return nil, fmt.Errorf("%d nodes for %d ranks, with the work of %d blocks; want 1 rank or more and %d blocks", n, ranks, len(work), blocks)
+		return nil, fmt.Errorf("%d nodes for %d ranks, with the work of %d blocks; want 1 rank or more and %d blocks", n, ranks, len(work),
+			blocks)
 	}
 	// The smallest bound on the work of a range that takes no more than so many ranges: between the mean and
 	// the total, by halving.

@@ -23,6 +23,7 @@ func share(all *[]State) float64 {
 
 // TestParts: parts take the shares of their costs, and parts of parts those of theirs.
 func TestParts(t *testing.T) {
+	t.Parallel()
 	w, all := watched()
 	want := func(v float64) {
 		t.Helper()
@@ -50,6 +51,7 @@ func TestParts(t *testing.T) {
 
 // TestPlansThatChange: the share never falls and ends at 1, whatever is expected.
 func TestPlansThatChange(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		w, all := watched()
@@ -88,6 +90,7 @@ func TestNobody(t *testing.T) {
 
 // TestConcurrent: counts may come from any goroutine.
 func TestConcurrent(t *testing.T) {
+	t.Parallel()
 	w, all := watched()
 	var group sync.WaitGroup
 	for k := range 8 {
@@ -106,6 +109,7 @@ func TestConcurrent(t *testing.T) {
 // TestRemaining: over scripted runs, the estimate is within a factor of two of the time
 // left, from a tenth of the run on, and does not jump.
 func TestRemaining(t *testing.T) {
+	t.Parallel()
 	const total = 100 * time.Second
 	for name, done := range map[string]func(x float64) float64{ // share done after a share x of the time
 		"steady":                         func(x float64) float64 { return x },

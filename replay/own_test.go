@@ -69,6 +69,7 @@ func (k near) CoeffsGrad(dst [][]float64, theta []float64) {
 // A custom policy is compared with random picks, with a custom kernel family; it
 // measures the same nodes as with an Optimizer.
 func TestOwnPolicyAndFamily(t *testing.T) {
+	t.Parallel()
 	g, values := hill(t, 100)
 	spec := grfgp.Spec{Custom: &grfgp.CustomFamily{Name: "near", Modulation: near{}}}
 	r, err := replay.Run(t.Context(), g, values, spec, replay.Options{
@@ -117,12 +118,14 @@ func TestOwnPolicyAndFamily(t *testing.T) {
 
 // The zero value of Options replays the goal's default policy and random picks.
 func TestZeroOptions(t *testing.T) {
+	t.Parallel()
 	g, values := hill(t, 24)
 	r, err := replay.Run(t.Context(), g, values, grfgp.Spec{}, replay.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(r.Policies) != "[thompson random]" || r.Random != "random" || r.Steps != r.Known/4 || r.Seeds != replay.LeastSeeds || len(r.Replays) != 2*replay.LeastSeeds {
+	if fmt.Sprint(r.Policies) != "[thompson random]" || r.Random != "random" || r.Steps != r.Known/4 || r.Seeds != replay.LeastSeeds ||
+		len(r.Replays) != 2*replay.LeastSeeds {
 		t.Errorf("%v, random %q, %d steps, %d seeds", r.Policies, r.Random, r.Steps, r.Seeds)
 	}
 }

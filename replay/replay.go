@@ -103,9 +103,11 @@ func (o Options) complete(known int) (Options, error) {
 	case len(o.Policies) == 0:
 		return o, fmt.Errorf("%w: there is no policy to replay", bayesopt.ErrOptions)
 	case o.Start < 0 || o.Steps < 0 || o.Batch < 0 || o.Seeds < 0 || o.Looks < 0:
-		return o, fmt.Errorf("%w: %d starting nodes, %d steps of %d, %d seeds and %d looks", bayesopt.ErrOptions, o.Start, o.Steps, o.Batch, o.Seeds, o.Looks)
+		return o, fmt.Errorf("%w: %d starting nodes, %d steps of %d, %d seeds and %d looks", bayesopt.ErrOptions, o.Start, o.Steps, o.Batch,
+			o.Seeds, o.Looks)
 	case known < 2 || o.Start >= known:
-		return o, fmt.Errorf("%w: the values of %d nodes are known, which leaves nothing to choose after %d starting nodes", bayesopt.ErrOptions, known, o.Start)
+		return o, fmt.Errorf("%w: the values of %d nodes are known, which leaves nothing to choose after %d starting nodes", bayesopt.ErrOptions,
+			known, o.Start)
 	}
 	seen := map[string]bool{}
 	for _, p := range o.Policies {
@@ -269,7 +271,8 @@ func (s *searches) run(ctx context.Context) (*Result, error) {
 
 // optimizer returns the optimizer of one replay.
 func (s *searches) optimizer(r *Replay, policy bayesopt.Policy) (*grfgp.Optimizer, error) {
-	opts := bayesopt.Options{Goal: s.opts.Goal, Policy: policy, Seed: rng.New(s.opts.Seed, "simulate", uint64(r.Seed)).Uint64(), Retrain: s.opts.Retrain}
+	opts := bayesopt.Options{Goal: s.opts.Goal, Policy: policy, Seed: rng.New(s.opts.Seed, "simulate", uint64(r.Seed)).Uint64(),
+		Retrain: s.opts.Retrain}
 	if len(s.known) < len(s.values) {
 		opts.Allowed = s.known
 		if v, ok := policy.(bayesopt.VarianceReduction); ok && v.Over == nil { // only known nodes are scored

@@ -62,6 +62,7 @@ func simulate(t testing.TB, g *graph.Graph, truth []float64, spec grfgp.Spec, op
 // difference over eight paired seeds. Replays of random picks must agree with the
 // exact expectation within four standard errors.
 func TestThompsonBeatsRandom(t *testing.T) {
+	t.Parallel()
 	g, truth := hill(t, 300)
 	s := simulate(t, g, truth, grfgp.Spec{Seed: 1}, replay.Options{
 		Goal: bayesopt.Maximize, Policies: named(bayesopt.Maximize, g, "thompson", "random"), Start: 10, Steps: 15, Seeds: 8, Seed: 1,
@@ -89,6 +90,7 @@ func TestThompsonBeatsRandom(t *testing.T) {
 // Policies have the same starting nodes, and measure no node twice and no node
 // whose value is unknown; regret never increases.
 func TestReplays(t *testing.T) {
+	t.Parallel()
 	g, truth := hill(t, 60)
 	policies := []string{"thompson", "bfs", "degree", "random"}
 	s := simulate(t, g, truth, grfgp.Spec{}, replay.Options{
@@ -125,12 +127,14 @@ func TestReplays(t *testing.T) {
 
 // Uniform is the mean and the standard deviation over all subsets of nodes.
 func TestUniformRegret(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(9)
 	if err != nil {
 		t.Fatal(err)
 	}
 	truth := []float64{3, -1, 4, 1, -5, 9, 2, 9, math.NaN()}
-	s := simulate(t, g, truth, grfgp.Spec{}, replay.Options{Policies: named(bayesopt.Maximize, g, "random"), Start: 2, Steps: 99, Seeds: 1, Count: []int{}, Scatter: []float64{}})
+	s := simulate(t, g, truth, grfgp.Spec{}, replay.Options{
+		Policies: named(bayesopt.Maximize, g, "random"), Start: 2, Steps: 99, Seeds: 1, Count: []int{}, Scatter: []float64{}})
 	if len(s.Uniform) != 8 || s.Steps != 6 || s.Best.Nodes != 2 || truth[s.Best.Node] != 9 {
 		t.Fatalf("%+v", s)
 	}
@@ -174,7 +178,8 @@ func TestReplayAtAnyNumberOfThreads(t *testing.T) {
 		var first []byte
 		for _, threads := range []int{1, 4} {
 			before := runtime.GOMAXPROCS(threads)
-			s := simulate(t, g, truth, c.spec, replay.Options{Goal: c.goal, Policies: named(c.goal, g, c.policies...), Start: 6, Steps: 4, Seeds: 2, Seed: 9})
+			s := simulate(t, g, truth, c.spec, replay.Options{
+				Goal: c.goal, Policies: named(c.goal, g, c.policies...), Start: 6, Steps: 4, Seeds: 2, Seed: 9})
 			runtime.GOMAXPROCS(before)
 			text, err := json.Marshal(s)
 			if err != nil {
@@ -192,9 +197,11 @@ func TestReplayAtAnyNumberOfThreads(t *testing.T) {
 // The scored predictions are those of a separate Optimizer after the same
 // measurements.
 func TestScores(t *testing.T) {
+	t.Parallel()
 	g, truth := hill(t, 40)
 	for _, c := range simulations[1:] {
-		s := simulate(t, g, truth, c.spec, replay.Options{Goal: c.goal, Policies: named(c.goal, g, c.policies...), Start: 6, Steps: 8, Seeds: 1, Seed: 9, Looks: 4})
+		s := simulate(t, g, truth, c.spec, replay.Options{
+			Goal: c.goal, Policies: named(c.goal, g, c.policies...), Start: 6, Steps: 8, Seeds: 1, Seed: 9, Looks: 4})
 		for _, r := range s.Replays {
 			o, err := grfgp.NewOptimizer(g, c.spec, bayesopt.Options{Policy: bayesopt.Random{}, Retrain: bayesopt.Schedule{First: 6}})
 			if err != nil {
@@ -269,6 +276,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
 	g, truth := hill(t, 20)
 	fine := replay.Options{Policies: named(bayesopt.Maximize, g, "random"), Start: 2, Steps: 2, Seeds: 1}
 	for want, change := range map[string]func(o *replay.Options) []float64{
@@ -287,7 +295,8 @@ func TestOptionsAreChecked(t *testing.T) {
 	} {
 		opts := fine
 		values := change(&opts)
-		if _, err := replay.Run(context.Background(), g, values, grfgp.Spec{}, opts); !errors.Is(err, bayesopt.ErrOptions) || !strings.Contains(err.Error(), want) {
+		if _, err := replay.Run(context.Background(), g, values, grfgp.Spec{}, opts); !errors.Is(err, bayesopt.ErrOptions) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -301,6 +310,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 // A gain is tested by Student's t test, and only with enough replays that differ.
 func TestOutcomes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		e    replay.Estimate
 		want replay.Outcome
@@ -320,6 +330,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestEstimateClear(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		e    replay.Estimate
 		want bool
@@ -342,6 +353,7 @@ func TestEstimateClear(t *testing.T) {
 // same number of random searches: five successes of five with probability ½ each
 // happen once in 32 times.
 func TestGainOverUniformIsNeverSure(t *testing.T) {
+	t.Parallel()
 	s := &replay.Result{Policies: []string{"ei"}, Seeds: 5, Uniform: []replay.Point{{Measured: 1, Loss: 0.5, SD: 0.5}}}
 	for seed := range s.Seeds {
 		s.Replays = append(s.Replays, replay.Replay{Policy: "ei", Seed: seed, Done: true, Curve: []replay.Point{{Measured: 1}}})
@@ -355,6 +367,7 @@ func TestGainOverUniformIsNeverSure(t *testing.T) {
 // The nodes that a policy measures do not depend on the other policies, even if
 // one draws from a series and the other needs variances.
 func TestPoliciesDoNotChangeEachOther(t *testing.T) {
+	t.Parallel()
 	g, err := graph.BarabasiAlbert(1600, 6, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -364,7 +377,8 @@ func TestPoliciesDoNotChangeEachOther(t *testing.T) {
 		truth[i] = math.Sin(float64(i) / 50)
 	}
 	replay := func(policies ...string) map[string][]int {
-		s := simulate(t, g, truth, grfgp.Spec{Family: "diffusion", Scales: "one"}, replay.Options{Policies: named(bayesopt.Maximize, g, policies...), Start: 8, Steps: 4, Seeds: 1})
+		s := simulate(t, g, truth, grfgp.Spec{Family: "diffusion", Scales: "one"},
+			replay.Options{Policies: named(bayesopt.Maximize, g, policies...), Start: 8, Steps: 4, Seeds: 1})
 		nodes := map[string][]int{}
 		for _, r := range s.Replays {
 			nodes[r.Policy] = r.Nodes

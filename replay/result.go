@@ -47,7 +47,8 @@ type Replay struct {
 type Point struct {
 	Measured int     `json:"measured"`
 	Loss     float64 `json:"loss"`
-	SD       float64 `json:"sd,omitempty"` // for Learn: the mean posterior standard deviation of predictions; in Uniform: the standard deviation of the regret
+	// for Learn: the mean posterior standard deviation of predictions; in Uniform: the standard deviation of the regret
+	SD float64 `json:"sd,omitempty"`
 }
 
 func (r *Result) findBest(values []float64, known []int) {

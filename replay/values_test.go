@@ -15,6 +15,7 @@ import (
 
 // Values that cannot be of their kind are refused before anything is replayed.
 func TestRunRefusesValues(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(6)
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +45,7 @@ func TestRunRefusesValues(t *testing.T) {
 // trials has one of 0.09 about it, so the mean alone has an error of 0.19, and of yes-no
 // values 0.5.
 func TestLossesOfValues(t *testing.T) {
+	t.Parallel()
 	const side = 10
 	g, err := graph.Grid(side, side)
 	if err != nil {
@@ -84,14 +86,16 @@ func TestLossesOfValues(t *testing.T) {
 			}
 			rates[i] = values[i]
 		}
-		learn, err := replay.Run(t.Context(), g, values, c.spec, replay.Options{Goal: bayesopt.Learn, Exposure: exposure, Start: 40, Steps: 10, Seeds: 2, Looks: 2})
+		learn, err := replay.Run(t.Context(), g, values, c.spec,
+			replay.Options{Goal: bayesopt.Learn, Exposure: exposure, Start: 40, Steps: 10, Seeds: 2, Looks: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := learn.Final("learn").Mean; !(got > 0 && got < c.most) {
 			t.Errorf("%+v: error %.3g, want below %.3g", c.spec, got, c.most)
 		}
-		seek, err := replay.Run(t.Context(), g, values, c.spec, replay.Options{Goal: bayesopt.Maximize, Exposure: exposure, Start: 10, Steps: 6, Seeds: 2})
+		seek, err := replay.Run(t.Context(), g, values, c.spec,
+			replay.Options{Goal: bayesopt.Maximize, Exposure: exposure, Start: 10, Steps: 6, Seeds: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -15,14 +13,8 @@ import (
 	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graphio"
-	"grfgp/internal/plot"
-	"grfgp/internal/plural"
+	"grfgp/internal/chart"
 )
-
-//go:embed classes.html
-var classPageText string
-
-var classPageTemplate = template.Must(template.Must(pageTemplate.Clone()).New("classes").Parse(classPageText))
 
 // Classes is the input of a report on predicted classes.
 type Classes struct {
@@ -47,7 +39,7 @@ func (r *Classes) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return classPageTemplate.Execute(w, p)
+	return p.write(w)
 }
 
 // ClassTable lists the classes and, in the order of the graph, the nodes.
@@ -111,43 +103,23 @@ func Entropy(p []float64) float64 {
 	return max(0, sum)
 }
 
-// classPage is the data of the template.
+// classPage draws a report.
 type classPage struct {
 	page
-	rows        rows
-	Tried       []grfgp.TriedClassKernel
-	Uncertain   []classNodeRow
-	Classes     []ClassCount
-	MoreClasses string
-	Validation  *classValidationPage
+	r    *Classes
+	rows rows
 }
-
-type classNodeRow struct {
-	Row                                                     int // in the data of the page
-	Node, Label, Class, Chance, Other, OtherChance, Entropy string
-}
-
-type classValidationPage struct {
-	Verdicts []string
-	Learned  crossval.Learned
-	Bars     figure
-	Plots    []figure
-	Doubtful []classNodeRow
-}
-
-// mostClasses is how many classes the report lists.
-const mostClasses = 20
 
 // page draws the report.
 func (r *Classes) page() (*classPage, error) {
 	g := r.Network.Graph
-	p := &classPage{rows: newRows(g)}
+	p := &classPage{r: r, rows: newRows(g)}
 	p.Title, p.Mark = r.Title, "labelled"
-	p.Subtitle = fmt.Sprintf("%s, %s, %s of %s", count(g.Len(), "nodes"), count(g.Edges(), "edges"), count(r.Data.Len(), "labels"), count(r.Data.Classes, "classes"))
-	p.Verdict = newVerdictPage(SummarizeClasses(r.Validation))
-	if v := r.Validation; v != nil {
-		p.Tiles = r.tiles(p.Verdict)
-		p.Validation = r.validationPage(p.rows)
+	p.Subtitle = fmt.Sprintf("%s, %s, %s of %s", count(g.Len(), "nodes"), count(g.Edges(), "edges"), count(r.Data.Len(), "labels"),
+		count(r.Data.Classes, "classes"))
+	p.Verdict = SummarizeClasses(r.Validation)
+	if r.Validation != nil {
+		p.Tiles = r.tiles(p.Verdict.Trust)
 	}
 	p.input(r.Network, "labels", r.Labels.Report, r.Speller)
 	p.Graph.add("labelled", "%d of %d nodes (%.3g %%)", r.Data.Len(), g.Len(), 100*float64(r.Data.Len())/float64(g.Len()))
@@ -157,16 +129,6 @@ func (r *Classes) page() (*classPage, error) {
 	r.model(p)
 	if err := r.maps(p); err != nil {
 		return nil, err
-	}
-	for _, i := range r.MostUncertain() {
-		row := r.row(p.rows, i)
-		row.Class, row.Chance, row.Other, row.OtherChance = r.two(r.Table.Nodes[i].Probabilities, -1)
-		row.Entropy = fmt.Sprintf("%.3f", r.Table.Nodes[i].Entropy)
-		p.Uncertain = append(p.Uncertain, row)
-	}
-	p.Classes = r.Table.Classes[:min(len(r.Table.Classes), mostClasses)]
-	if more := len(r.Table.Classes) - len(p.Classes); more > 0 {
-		p.MoreClasses = fmt.Sprintf("and %d more", more)
 	}
 	add := p.Settings.add
 	add("seed", "%d", r.Spec.Seed)
@@ -181,13 +143,13 @@ func (r *Classes) page() (*classPage, error) {
 }
 
 // tiles are the figures at the top: what decides the verdict comes first.
-func (r *Classes) tiles(verdict verdictPage) []tile {
+func (r *Classes) tiles(trust Trust) []tile {
 	v := r.Validation
 	best := v.BestBaseline()
-	own := tile{fmt.Sprintf("%.1f %%", 100*v.Accuracy), "of held-out labels predicted correctly", verdict.Tone}
+	own := tile{fmt.Sprintf("%.1f %%", 100*v.Accuracy), "of held-out labels predicted correctly", trust.tone()}
 	rule := tile{fmt.Sprintf("%.1f %%", 100*v.Baselines[best].Accuracy), "by the best simple rule: " + ruleName(best), ""}
 	all := []tile{own, rule}
-	if verdict.Trust == Careful {
+	if trust == Careful {
 		all = []tile{rule, own}
 	}
 	tone := "good"
@@ -215,9 +177,6 @@ func (r *Classes) model(p *classPage) {
 		add("warning", "the fit stopped after %d evaluations without converging", c.Fit.Evaluations)
 	}
 	p.Why = c.Why
-	if len(c.Candidates) > 1 {
-		p.Tried = c.Candidates
-	}
 }
 
 // maps draws the class of every node and how certain it is, and collects the data of the page.
@@ -242,9 +201,10 @@ func (r *Classes) maps(p *classPage) error {
 	still.Marked, still.Mark = r.Data.Nodes, p.Mark
 	classes := still
 	classes.Title, classes.Values, classes.Classes = "Most probable class", values, names
-	colours := plot.RobustRange(entropies, entropies)
-	still.Title, still.Unit, still.Values, still.Range, still.Ramp, still.Beside = "Entropy of the class", "nats", entropies, &colours, plot.Uncertainty, names
-	p.Maps = []figure{newFigure(plot.Map(classes)), newFigure(plot.Map(still))}
+	colours := chart.RobustRange(entropies, entropies)
+	still.Title, still.Unit, still.Values, still.Range, still.Ramp, still.Beside = "Entropy of the class", "nats", entropies, colours,
+		chart.Uncertainty, names
+	p.Maps = []figure{newFigure(chart.Map(classes)), newFigure(chart.Map(still))}
 
 	data := at.data(r.Network, p.rows)
 	data.Classes, data.Marked, data.Mark, data.File = names, p.rows.whole(r.Data.Nodes), p.Mark, "classes.csv"
@@ -254,14 +214,15 @@ func (r *Classes) maps(p *classPage) error {
 		p.rows.column("entropy", "entropy", "entropy", "share", entropies),
 		p.rows.sparse("given", "given", "given by a label (1)", "whole", r.given()),
 	}
-	stops := plot.ClassColors()
+	stops := chart.Classes
 	if len(names) >= len(stops) {
 		data.Others = "others"
 	} else {
 		stops = append(stops[:len(names):len(names)], stops[len(stops)-1])
 	}
-	data.Maps = []mapScale{{Column: "class", Title: classes.Title, Stops: stops, Classes: true, Ends: []string{}}, newMapScale("entropy", still.Title, "nats", colours, plot.Uncertainty, numbers{2})}
-	p.Data, err = data.html()
+	data.Maps = []mapScale{{Column: "class", Title: classes.Title, Stops: stops, Classes: true, Ends: []string{}},
+		newMapScale("entropy", still.Title, "nats", colours, chart.Uncertainty, numbers{2})}
+	p.Data, err = asJSON(data)
 	return err
 }
 
@@ -287,59 +248,4 @@ func (r *Classes) MostUncertain() []int {
 	}
 	slices.SortStableFunc(nodes, func(a, b int) int { return cmp.Compare(r.Table.Nodes[b].Entropy, r.Table.Nodes[a].Entropy) })
 	return nodes[:min(len(nodes), listed)]
-}
-
-func (r *Classes) row(of rows, i int) classNodeRow {
-	id, label := nodeName(r.Network, i)
-	return classNodeRow{Row: of.of[i], Node: id, Label: label}
-}
-
-// two returns a class, the most probable unless one is given, and the most probable
-// of the others, with their probabilities.
-func (r *Classes) two(p []float64, class int) (name, chance, other, otherChance string) {
-	if class < 0 {
-		class = MostProbable(p)
-	}
-	second := -1
-	for c, v := range p {
-		if c != class && (second < 0 || v > p[second]) {
-			second = c
-		}
-	}
-	words := func(c int) (string, string) { return r.Labels.Classes[c], fmt.Sprintf("%.3f", p[c]) }
-	name, chance = words(class)
-	other, otherChance = words(second)
-	return name, chance, other, otherChance
-}
-
-func (r *Classes) validationPage(of rows) *classValidationPage {
-	v := r.Validation
-	p := &classValidationPage{Verdicts: ClassVerdicts(v), Learned: v.Learned}
-	if all := v.Confusions(); len(all) > 0 {
-		names := r.Labels.Classes
-		p.Verdicts = append(p.Verdicts, fmt.Sprintf("The most frequent error: %q predicted as %q, %s.", names[all[0].Class], names[all[0].Predicted], plural.Count(all[0].Count, "times")))
-	}
-	bars := []plot.Bar{{Name: "this model", Value: 100 * v.Accuracy, SE: 100 * v.AccuracySE}}
-	for _, name := range crossval.InOrder(v.Baselines) {
-		s := v.Baselines[name]
-		bars = append(bars, plot.Bar{Name: string(name), Value: 100 * s.Accuracy, SE: 100 * s.AccuracySE})
-	}
-	p.Bars = newFigure(plot.Bars("Held-out labels predicted correctly", "%", bars))
-	bins := make([]plot.Bin, len(v.Reliability))
-	for k, b := range v.Reliability {
-		bins[k] = plot.Bin(b)
-	}
-	p.Plots = []figure{
-		newFigure(plot.Reliability("Reliability of probabilities", bins)),
-		newFigure(plot.Confusion("Confusion matrix", r.Labels.Classes, v.Confusion)),
-	}
-	left := slices.Clone(v.HeldOut)
-	chance := func(l crossval.HeldOutLabel) float64 { return l.Probabilities[l.Class] }
-	slices.SortStableFunc(left, func(a, b crossval.HeldOutLabel) int { return cmp.Compare(chance(a), chance(b)) })
-	for _, l := range left[:min(len(left), listed)] {
-		row := r.row(of, l.Node)
-		row.Class, row.Chance, row.Other, row.OtherChance = r.two(l.Probabilities, l.Class)
-		p.Doubtful = append(p.Doubtful, row)
-	}
-	return p
 }

@@ -4,15 +4,15 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"grfgp/graph"
-	"grfgp/internal/plot"
+	"grfgp/graphio"
+	"grfgp/internal/chart"
 )
 
 //go:embed script/*.js
@@ -82,8 +82,8 @@ type mapScale struct {
 }
 
 // newMapScale describes a range of colours.
-func newMapScale(column, title, unit string, r plot.Range, ramp plot.Ramp, n numbers) mapScale {
-	m := mapScale{Column: column, Title: title, Unit: unit, Low: r.Low, High: r.High, Stops: ramp.Hex(), Beyond: beyond(r, n)}
+func newMapScale(column, title, unit string, r chart.Range, ramp chart.Ramp, n numbers) mapScale {
+	m := mapScale{Column: column, Title: title, Unit: unit, Low: r.Low, High: r.High, Stops: ramp, Beyond: beyond(r, n)}
 	m.Ends = []string{n.text(r.Low), n.text(r.High)}
 	if r.Below > 0 {
 		m.Ends[0] = "≤ " + m.Ends[0]
@@ -95,7 +95,7 @@ func newMapScale(column, title, unit string, r plot.Range, ramp plot.Ramp, n num
 }
 
 // beyond says which nodes are outside of the colours; "" if none is.
-func beyond(r plot.Range, n numbers) string {
+func beyond(r chart.Range, n numbers) string {
 	var parts []string
 	if r.Below > 0 {
 		parts = append(parts, fmt.Sprintf("%s below, down to %s", count(r.Below, "nodes"), n.text(r.Min)))
@@ -107,12 +107,6 @@ func beyond(r plot.Range, n numbers) string {
 		return ""
 	}
 	return "Outside the colour scale: " + strings.Join(parts, "; ") + "."
-}
-
-// html returns the data as JSON for a script element: encoding/json escapes <, > and &.
-func (e *embedded) html() (template.JS, error) {
-	text, err := json.Marshal(e)
-	return template.JS(text), err
 }
 
 // rows is the order of the rows of a page: row k is node order[k].
@@ -127,6 +121,15 @@ func newRows(g *graph.Graph) rows {
 		r.of[i] = k
 	}
 	return r
+}
+
+// cell is node i in a table: its row in the data of the page, its id and, if it has one, its name in the node table.
+func (r rows) cell(net *graphio.Network, i int) markup {
+	m := `<span data-row="` + text(strconv.Itoa(r.of[i])) + `">` + isolated(net.Graph.IDs().At(i)) + `</span>`
+	if nodes := net.Nodes; nodes != nil && nodes.Name != nil && nodes.Name[i] != "" {
+		m += ` <span class="soft">` + isolated(nodes.Name[i]) + `</span>`
+	}
+	return m
 }
 
 // floats encodes values of nodes as 32-bit floats.

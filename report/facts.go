@@ -159,10 +159,12 @@ func deviation(values []float64, mean float64) float64 {
 // nodes.
 func (m *MeasurementFacts) Lines(nodes int) []Fact {
 	var all facts
-	all.add("measured", "%d of %d nodes (%.3g %%), %s", m.Nodes, nodes, 100*float64(m.Nodes)/float64(nodes), plural.Count(m.Measurements, "measurements"))
+	all.add("measured", "%d of %d nodes (%.3g %%), %s", m.Nodes, nodes, 100*float64(m.Nodes)/float64(nodes),
+		plural.Count(m.Measurements, "measurements"))
 	all.add("values", "%.5g to %.5g, mean %.5g, sd %.4g", m.Min, m.Max, m.Mean, m.SD)
 	if m.Unmeasured.Count > 0 {
-		all.add("unmeasured", "components without a measurement: %v; predictions there equal the prior: the overall mean with the largest uncertainty", m.Unmeasured)
+		all.add("unmeasured", "components without a measurement: %v; predictions there equal the prior: the overall mean with the largest "+
+			"uncertainty", m.Unmeasured)
 	}
 	return all
 }

@@ -24,19 +24,13 @@ type intervals struct {
 }
 
 func newIntervals(r *Regression) *intervals {
-	v := &intervals{prediction: r.Prediction, level: r.Level, noise: r.Model.NoiseSD(), exposure: 1, of: "a new reading"}
+	v := &intervals{prediction: r.Prediction, level: r.Level, noise: r.Model.NoiseSD(), exposure: 1}
 	if len(r.Prediction.Mean) > 0 {
 		v.plain = r.Prediction.At(0).Plain()
 	}
 	v.exposure = medianExposure(r.Data)
-	switch r.Spec.Values {
-	case "count":
-		v.whole, v.of = true, "a new count"
-	case "share":
-		v.whole, v.of = true, "a new number of positives"
-	case "yes-no":
-		v.whole, v.of = true, "a new answer"
-	}
+	about := r.Spec.About()
+	v.whole, v.of = about.Whole, about.NewReading
 	if r.Data.Exposure != nil {
 		v.of += fmt.Sprintf(" with the median exposure, %.4g", v.exposure)
 	}

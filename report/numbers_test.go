@@ -6,6 +6,7 @@ import (
 )
 
 func TestNumbers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		values, sds []float64
@@ -32,9 +33,11 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestCountsAndPercents(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ got, want string }{
 		{count(1, "nodes"), "1 node"}, {count(1234567, "nodes"), "1,234,567 nodes"}, {count(100, "edges"), "100 edges"},
-		{percent(0.947), "95 %"}, {percent(0.999), "more than 99 %"}, {percent(1), "100 %"}, {percent(0.001), "less than 1 %"}, {percent(0), "0 %"},
+		{percent(0.947), "95 %"}, {percent(0.999), "more than 99 %"}, {percent(1), "100 %"}, {percent(0.001), "less than 1 %"},
+		{percent(0), "0 %"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

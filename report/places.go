@@ -5,17 +5,17 @@ import (
 	"math"
 
 	"grfgp/graphio"
+	"grfgp/internal/chart"
 	"grfgp/internal/layout"
-	"grfgp/internal/plot"
 )
 
 // places say where nodes are drawn: between 0 and 1 in the longer direction.
 type places struct {
 	layout.Points
-	areas      [][]plot.Outline // of nodes; nil: none has any
-	grid       int              // of the points of areas
-	note       string           // why nodes are where they are
-	kilometres float64          // of a unit; 0: not known
+	areas      [][]chart.Outline // of nodes; nil: none has any
+	grid       int               // of the points of areas
+	note       string            // why nodes are where they are
+	kilometres float64           // of a unit; 0: not known
 }
 
 // kilometresPerDegree is that of latitude, on a sphere with the radius of the earth.
@@ -45,7 +45,8 @@ func placesOf(net *graphio.Network, seed uint64) (*places, error) {
 	case x != nil:
 		p.Points, p.note = layout.Points{X: append([]float64{}, x...), Y: append([]float64{}, y...)}, "Nodes are at their x and y."
 	default:
-		p.Points, p.note = layout.Of(net.Graph, seed), "There are no coordinates: connected nodes are drawn close together. Up, down, left and right have no meaning."
+		p.Points, p.note = layout.Of(net.Graph, seed), "There are no coordinates: connected nodes are drawn close together. Up, down, left "+
+			"and right have no meaning."
 	}
 	if areas != nil {
 		p.note = "Nodes are drawn as their areas."
@@ -56,7 +57,7 @@ func placesOf(net *graphio.Network, seed uint64) (*places, error) {
 
 // coordinates returns latitudes and longitudes, or else plane coordinates, of the node table or of
 // the middles of areas; nil where at least half of the nodes have none.
-func coordinates(net *graphio.Network, areas [][]plot.Outline) (lat, lon, x, y []float64) {
+func coordinates(net *graphio.Network, areas [][]chart.Outline) (lat, lon, x, y []float64) {
 	if nodes := net.Nodes; nodes != nil {
 		switch {
 		case mostlyKnown(nodes.Lat, nodes.Lon):
@@ -88,11 +89,11 @@ func coordinates(net *graphio.Network, areas [][]plot.Outline) (lat, lon, x, y [
 }
 
 // areasOf parses the shapes of nodes; nil if none has an outline.
-func areasOf(net *graphio.Network) ([][]plot.Outline, error) {
+func areasOf(net *graphio.Network) ([][]chart.Outline, error) {
 	if net.Nodes == nil {
 		return nil, nil
 	}
-	var areas [][]plot.Outline
+	var areas [][]chart.Outline
 	for i, text := range net.Nodes.Shapes {
 		if text == "" {
 			continue
@@ -102,7 +103,7 @@ func areasOf(net *graphio.Network) ([][]plot.Outline, error) {
 			return nil, fmt.Errorf("area of node %q: %w", net.Graph.IDs().At(i), err)
 		}
 		if len(parts) > 0 && areas == nil {
-			areas = make([][]plot.Outline, len(net.Nodes.Shapes))
+			areas = make([][]chart.Outline, len(net.Nodes.Shapes))
 		}
 		if len(parts) > 0 {
 			areas[i] = parts

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	_ "embed"
 	"io"
 	"math"
 	"slices"
@@ -12,13 +11,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/htmlpage"
 )
-
-//go:embed regression.html
-var pageText string
-
-var pageTemplate = htmlpage.New("report", pageText, script)
 
 // Regression is the input of a report on predicted values.
 type Regression struct {
@@ -41,10 +34,11 @@ type Regression struct {
 	Level      float64              // of the credible intervals
 	Validation *crossval.Validation // nil: none
 	Truth      []float64            // of every node; nil: not known
-	Centre     *float64             // value from which the colours of predictions diverge; nil: 0 if a tenth of them or more lie on either side
-	NoCentre   bool                 // colours do not diverge
-	Program    string               // name and version of the program that made the report
-	Speller    graphio.Speller      // of options in notes on files; zero: as in Go
+	// value from which the colours of predictions diverge; nil: 0 if a tenth of them or more lie on either side
+	Centre   *float64
+	NoCentre bool            // colours do not diverge
+	Program  string          // name and version of the program that made the report
+	Speller  graphio.Speller // of options in notes on files; zero: as in Go
 }
 
 // Write draws the maps and figures and writes the page.
@@ -53,7 +47,7 @@ func (r *Regression) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return pageTemplate.Execute(w, p)
+	return p.write(w)
 }
 
 // listed is the number of rows of a list.

@@ -1,22 +1,14 @@
 package report
 
 import (
-	"encoding/base64"
 	"fmt"
-	"html/template"
 	"math"
 	"strconv"
 
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/plot"
+	"grfgp/internal/chart"
 )
-
-// imageElement is a picture as an image, which does not grow with the number of its parts.
-func imageElement(p *plot.Picture) template.HTML {
-	const dpi = 160
-	return template.HTML(fmt.Sprintf(`<img alt="%s" src="data:image/png;base64,%s">`, template.HTMLEscapeString(p.Title()), base64.StdEncoding.EncodeToString(p.PNG(dpi))))
-}
 
 // maps draws the still pictures and collects the data of the page.
 func (p *regressionPage) maps() (err error) {
@@ -26,19 +18,21 @@ func (p *regressionPage) maps() (err error) {
 	}
 	p.MapNotes = append(p.MapNotes, p.places.note)
 	data := p.places.data(r.Network, p.rows)
-	data.Decimals, data.Unit, data.Marked, data.Mark, data.File = p.numbers.decimals, r.Unit, p.rows.whole(r.Data.Nodes), "measured", "predictions.csv"
-	data.Columns = []column{p.rows.column("mean", "mean", "predicted mean", "number", r.Prediction.Mean), p.rows.column("sd", "sd", "standard deviation", "number", r.Prediction.SD)}
+	data.Decimals, data.Unit, data.Marked, data.Mark, data.File = p.numbers.decimals, r.Unit, p.rows.whole(r.Data.Nodes), "measured",
+		"predictions.csv"
+	data.Columns = []column{p.rows.column("mean", "mean", "predicted mean", "number", r.Prediction.Mean),
+		p.rows.column("sd", "sd", "standard deviation", "number", r.Prediction.SD)}
 	data.Columns = append(data.Columns, p.intervals.columns(p.rows)...)
 	data.Columns = append(data.Columns, p.rows.sparse("measured", "measured", "measured", "number", p.value))
-	draw := func(title, column string, values []float64, colours plot.Range, ramp plot.Ramp) {
+	draw := func(title, column string, values []float64, colours chart.Range, ramp chart.Ramp) {
 		m := p.places.still(g)
-		m.Title, m.Unit, m.Values, m.Range, m.Ramp, m.Marked, m.Mark = title, r.Quantity, values, &colours, ramp, r.Data.Nodes, "measured"
-		p.Maps = append(p.Maps, newFigure(plot.Map(m)))
+		m.Title, m.Unit, m.Values, m.Range, m.Ramp, m.Marked, m.Mark = title, r.Quantity, values, colours, ramp, r.Data.Nodes, "measured"
+		p.Maps = append(p.Maps, newFigure(chart.Map(m)))
 		data.Maps = append(data.Maps, newMapScale(column, title, r.Quantity, colours, ramp, p.numbers))
 	}
-	of, ramp := plot.RobustRange(p.value, r.Prediction.Mean, r.Truth), plot.Values
+	of, ramp := chart.RobustRange(p.value, r.Prediction.Mean, r.Truth), chart.Values
 	if centre, diverging := r.centre(); diverging {
-		of, ramp = of.Around(centre), plot.Diverging
+		of, ramp = of.Around(centre), chart.Diverging
 		p.MapNotes = append(p.MapNotes, fmt.Sprintf("Colours diverge from %s.", strconv.FormatFloat(centre, 'g', -1, 64)))
 	}
 	draw("Predicted mean", "mean", r.Prediction.Mean, of, ramp)
@@ -46,11 +40,12 @@ func (p *regressionPage) maps() (err error) {
 		data.Columns = append(data.Columns, p.rows.column("truth", "truth", "truth", "number", r.Truth))
 		draw("Truth", "truth", r.Truth, of, ramp)
 	}
-	draw("Standard deviation", "sd", r.Prediction.SD, plot.RobustRange(r.Prediction.SD, r.Prediction.SD), plot.Uncertainty)
+	draw("Standard deviation", "sd", r.Prediction.SD, chart.RobustRange(r.Prediction.SD, r.Prediction.SD), chart.Uncertainty)
 	if surprise := r.surprises(); surprise != nil {
-		data.Columns = append(data.Columns, p.rows.sparse("surprise", "surprise", "measured minus held-out prediction, in sds", "tenth", surprise))
+		data.Columns = append(data.Columns, p.rows.sparse("surprise", "surprise", "measured minus held-out prediction, in sds", "tenth",
+			surprise))
 	}
-	p.Data, err = data.html()
+	p.Data, err = asJSON(data)
 	return err
 }
 
@@ -63,7 +58,7 @@ func (r *Regression) centre() (v float64, diverging bool) {
 	case r.Centre != nil:
 		return *r.Centre, true
 	}
-	return 0, plot.BothSigns(r.Prediction.Mean)
+	return 0, chart.BothSigns(r.Prediction.Mean)
 }
 
 // surprises returns how many standard deviations the measurement of a node is from its held-out
@@ -85,8 +80,8 @@ func (r *Regression) surprises() []float64 {
 }
 
 // still returns the places for a still picture.
-func (p *places) still(g *graph.Graph) plot.MapData {
-	m := plot.MapData{X: p.X, Y: p.Y, Edges: edges(g), Areas: p.areas}
+func (p *places) still(g *graph.Graph) chart.MapData {
+	m := chart.MapData{X: p.X, Y: p.Y, Edges: edges(g), Areas: p.areas}
 	if p.kilometres > 0 {
 		m.Length, m.Lengths = "km", p.kilometres
 	}

@@ -3,96 +3,20 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"html/template"
+	"math"
 	"slices"
 	"strings"
 
 	"grfgp"
 	"grfgp/crossval"
 	"grfgp/graphio"
-	"grfgp/internal/plot"
 )
-
-// page is the data of the template, which escapes all text.
-type page struct {
-	Title, Subtitle string
-	Verdict         verdictPage
-	Tiles           []tile
-	Files           facts // a paragraph per file, separated by empty facts
-	Graph           facts
-	Model           facts
-	Why             []string
-	Candidates      []grfgp.TriedKernel
-	Maps            []figure
-	MapNotes        []string
-	Mark            string // what is marked on the maps
-	Unit            string
-	Level           string
-	Reading         string // what the intervals of readings are of
-	Lists           []nodeList
-	Validation      *validationPage
-	Effects         *effectsPage // nil: the model has no part beside the graph
-	Truth           string
-	Settings        facts
-	Terms           facts
-	Data            template.JS
-}
-
-// verdictPage is the top of a page.
-type verdictPage struct {
-	Headline
-	Tone string // style of the answer
-}
-
-func newVerdictPage(h Headline) verdictPage { return verdictPage{h, h.Trust.tone()} }
-
-// tile is a figure at the top; Tone is its style, empty for none.
-type tile struct{ Value, Name, Tone string }
-
-type figure struct {
-	Picture template.HTML
-	Note    string
-}
-
-// nodeList is a list of nodes with their predictions.
-type nodeList struct {
-	ID, Title, Note string
-	Rows            []nodeRow
-}
-
-type nodeRow struct {
-	Row                          int // in the data of the page
-	Node, Label                  string
-	Mean, SD, Lower, Upper       string
-	ReadingLower, ReadingUpper   string
-	Measured                     string
-	Value, Difference, Surprises string
-}
-
-type validationPage struct {
-	Verdicts  []string
-	Learned   crossval.Learned
-	Bars      figure
-	Plots     []figure
-	Coverage  facts
-	Residuals []nodeRow
-}
-
-// largestSVG is the size in bytes from which a figure is an image instead: that of a graph with
-// thousands of nodes is smaller, and prints as well.
-const largestSVG = 200_000
-
-func newFigure(p *plot.Picture) figure {
-	if svg := p.SVG(); len(svg) <= largestSVG {
-		return figure{template.HTML(svg), p.Note()}
-	}
-	return figure{imageElement(p), p.Note()}
-}
 
 // regressionPage draws a report.
 type regressionPage struct {
 	page
 	r         *Regression
+	level     string // of intervals
 	numbers   numbers
 	intervals *intervals
 	rows      rows
@@ -101,20 +25,17 @@ type regressionPage struct {
 }
 
 // page draws the report.
-func (r *Regression) page() (*page, error) {
+func (r *Regression) page() (*regressionPage, error) {
 	g := r.Network.Graph
 	p := &regressionPage{
 		r: r, numbers: numbersFor(r.Prediction.Mean, r.Prediction.SD), intervals: newIntervals(r),
-		rows: newRows(g), value: measuredValues(g.Len(), r.Data),
+		level: fmt.Sprintf("%g %%", 100*r.Level), rows: newRows(g), value: measuredValues(g.Len(), r.Data),
 	}
 	p.page = page{
 		Title:    r.Title,
 		Subtitle: fmt.Sprintf("%s, %s, %s", count(g.Len(), "nodes"), count(g.Edges(), "edges"), count(r.Data.Len(), "measurements")),
-		Unit:     r.Unit,
-		Level:    fmt.Sprintf("%g %%", 100*r.Level),
 		Mark:     "measured",
-		Reading:  p.intervals.of,
-		Verdict:  newVerdictPage(Summarize(r.Validation, r.Spec, r.Unit)),
+		Verdict:  Summarize(r.Validation, r.Spec, r.Unit),
 	}
 	p.tiles()
 	m := r.Measurements
@@ -127,17 +48,8 @@ func (r *Regression) page() (*page, error) {
 	if err := p.maps(); err != nil {
 		return nil, err
 	}
-	p.lists()
-	p.Effects = r.effectsPage()
-	if r.Validation != nil {
-		p.Validation = p.validation()
-	}
-	if t := r.AgainstTruth(); t != nil {
-		p.Truth = fmt.Sprintf("The truth is known here. At the %s without a measurement the predicted mean misses it by %s (RMSE), and %s intervals of the quantity contain %.1f %% of the true values.",
-			count(t.Nodes, "nodes"), threeDigits(t.RMSE).in(t.RMSE, r.Unit), p.Level, 100*t.Coverage)
-	}
 	p.settings()
-	return &p.page, nil
+	return p, nil
 }
 
 // tiles are the figures at the top: what decides the verdict comes first.
@@ -149,7 +61,8 @@ func (p *regressionPage) tiles() {
 			of += " of " + e.Of
 		}
 		miss := threeDigits(e.RMSE)
-		own := tile{miss.in(e.RMSE, p.r.Unit), "typical miss of the model (" + of + ") at held-out measurements", toneOf(e.Standing, len(v.HeldOut))}
+		own := tile{miss.in(e.RMSE, p.r.Unit), "typical miss of the model (" + of + ") at held-out measurements",
+			toneOf(e.Standing, len(v.HeldOut))}
 		rule := tile{miss.in(e.BaselineRMSE, p.r.Unit), "typical miss of the best simple rule: " + ruleName(e.Baseline), ""}
 		c := judged(v.JudgeCoverages())
 		held := tile{fmt.Sprintf("%.0f %%", 100*c.Share), fmt.Sprintf("of held-out readings inside their %g %% intervals", 100*c.Level), "good"}
@@ -186,16 +99,14 @@ func toneOf(s crossval.Standing, n int) string {
 // noise returns how noisy measurements are, and what that is, "" if their noise
 // follows from the quantity.
 func (r *Regression) noise() (sd float64, of string) {
-	switch {
-	case r.Spec.Values == "count" || r.Spec.Values == "share" || r.Spec.Values == "yes-no":
+	about := r.Spec.About()
+	if !about.Noisy {
 		return 0, ""
-	case r.Spec.Transform != "":
+	}
+	if r.Spec.Transform != "" {
 		of = ", transform " + r.Spec.Transform
 	}
-	if r.Spec.Values == "student" {
-		return r.Model.NoiseSD(), "noise of a measurement (scale of Student's t" + of + ")"
-	}
-	return r.Model.NoiseSD(), "noise of a measurement (sd" + of + ")"
+	return r.Model.NoiseSD(), "noise of a measurement (" + about.Noise + of + ")"
 }
 
 // input describes the files and the graph; name is that of the second file.
@@ -268,89 +179,28 @@ func (p *regressionPage) model() {
 		add("warning", "the fit stopped after %d iterations without converging", c.Fit.Iterations)
 	}
 	p.Why = c.Why
-	if len(c.Candidates) > 1 {
-		p.Candidates = c.Candidates
-	}
 }
 
-// lists are the nodes that readers ask for first.
-func (p *regressionPage) lists() {
-	list := func(id, title, note string, nodes []int) {
-		l := nodeList{ID: id, Title: title, Note: note}
-		for _, i := range nodes {
-			l.Rows = append(l.Rows, p.row(i))
-		}
-		p.Lists = append(p.Lists, l)
-	}
-	list("highest", "Highest predicted", "Nodes of highest predicted mean.", p.r.highest())
-	list("lowest", "Lowest predicted", "Nodes of lowest predicted mean.", p.r.lowest())
-	list("uncertain", "Most uncertain", "Nodes of largest standard deviation: where a measurement would teach most about the node itself.", p.r.MostUncertain())
-}
-
-// row describes the prediction of node i.
-func (p *regressionPage) row(i int) nodeRow {
-	row, write := p.name(i), p.numbers.text
-	row.Mean, row.SD = write(p.r.Prediction.Mean[i]), write(p.r.Prediction.SD[i])
-	lower, upper := p.intervals.quantity(i)
-	row.Lower, row.Upper = write(lower), write(upper)
+// row describes the prediction of node i, in cells of a table.
+func (p *regressionPage) row(i int) []markup {
+	number, reading, measured := p.numbers.text, p.numbers.text, ""
 	if p.intervals.whole {
-		write = numbers{0}.text
+		reading = numbers{0}.text
 	}
-	lower, upper = p.intervals.reading(i)
-	row.ReadingLower, row.ReadingUpper = write(lower), write(upper)
-	if row.Measured = p.numbers.text(p.value[i]); p.value[i] != p.value[i] {
-		row.Measured = ""
+	if v := p.value[i]; !math.IsNaN(v) {
+		measured = number(v)
 	}
-	return row
-}
-
-func (p *regressionPage) name(i int) nodeRow {
-	id, label := nodeName(p.r.Network, i)
-	return nodeRow{Row: p.rows.of[i], Node: id, Label: label}
-}
-
-// nodeName returns the id of a node and its name in the node table, if it has one.
-func nodeName(net *graphio.Network, i int) (id, label string) {
-	if nodes := net.Nodes; nodes != nil && nodes.Name != nil {
-		label = nodes.Name[i]
-	}
-	return net.Graph.IDs().At(i), label
-}
-
-func (p *regressionPage) validation() *validationPage {
-	v := p.r.Validation
-	all := &validationPage{Verdicts: Verdicts(v), Learned: v.Learned}
-	bars := []plot.Bar{{Name: "this model", Value: v.RMSE, SE: v.RMSESE}}
-	for _, name := range crossval.InOrder(v.BaselineRMSE) {
-		bars = append(bars, plot.Bar{Name: string(name), Value: v.BaselineRMSE[name]})
-	}
-	all.Bars = newFigure(plot.Bars("Error at held-out measurements (RMSE)", p.r.Unit, bars))
-	left, pits := make([]plot.HeldOut, len(v.HeldOut)), make([]float64, len(v.HeldOut))
-	for k, l := range v.HeldOut {
-		left[k], pits[k] = plot.HeldOut{Measured: l.Value, Predicted: l.Mean, SD: l.SD}, l.PIT
-	}
-	all.Plots = []figure{
-		newFigure(plot.Residuals("Predicted against measured", p.r.Quantity, left)),
-		newFigure(plot.Calibration("Coverage of intervals", pits)),
-		newFigure(plot.PIT("Probability integral transform (PIT)", pits)),
-	}
-	for _, c := range v.Coverage {
-		all.Coverage.add(fmt.Sprintf("%g %%", 100*c.Level), "%.1f %%", 100*c.Share)
-	}
-	for _, l := range p.r.residuals() {
-		row := p.name(l.Node)
-		row.Value, row.Mean, row.SD = p.numbers.text(l.Value), p.numbers.text(l.Mean), p.numbers.text(l.SD)
-		row.Difference, row.Surprises = p.numbers.text(l.Value-l.Mean), numbers{1}.text(inSDs(l))
-		all.Residuals = append(all.Residuals, row)
-	}
-	return all
+	lower, upper := p.intervals.quantity(i)
+	from, to := p.intervals.reading(i)
+	return cells(p.rows.cell(p.r.Network, i), number(p.r.Prediction.Mean[i]), number(p.r.Prediction.SD[i]), number(lower), number(upper),
+		reading(from), reading(to), measured)
 }
 
 func (p *regressionPage) settings() {
 	add := p.Settings.add
 	add("seed", "%d: it determines folds, layouts and random walks", p.r.Spec.Seed)
 	add("requested model", "%s", specText(p.r.Spec))
-	add("level of intervals", "%s", p.Level)
+	add("level of intervals", "%s", p.level)
 	if v := p.r.Validation; v != nil {
 		add("validation", "%d folds, %s", v.Folds, v.Scheme)
 	}

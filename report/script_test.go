@@ -10,6 +10,7 @@ import (
 
 // The script cannot end its element early, and every file asks TypeScript to check it.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	if strings.Contains(strings.ToLower(script), "</script") || strings.Contains(script, "<!--") {
 		t.Error("the script ends its own element")
 	}
@@ -27,6 +28,7 @@ func TestScript(t *testing.T) {
 
 // TestScriptTypes has TypeScript check the script, where the tools of the page are installed.
 func TestScriptTypes(t *testing.T) {
+	t.Parallel()
 	compiler := filepath.Join("..", "server", "web", "node_modules", "typescript", "lib", "tsc.js")
 	if _, err := os.Stat(compiler); err != nil {
 		t.Skip("types of the script were not checked: TypeScript is not here (npm ci in server/web)")

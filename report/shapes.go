@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"grfgp/internal/plot"
+	"grfgp/internal/chart"
 )
 
 // geometry is a GeoJSON geometry (RFC 7946, section 3.1).
@@ -18,7 +18,7 @@ type geometry struct {
 // parseShape returns the rings and lines of a GeoJSON geometry. Outer rings run counter-clockwise
 // and holes clockwise, whatever the text has, and rings are open: their last point is not the
 // first again. Points have no outline.
-func parseShape(text string) ([]plot.Outline, error) {
+func parseShape(text string) ([]chart.Outline, error) {
 	var g geometry
 	if err := json.Unmarshal([]byte(text), &g); err != nil {
 		return nil, fmt.Errorf("no GeoJSON geometry: %w", err)
@@ -26,7 +26,7 @@ func parseShape(text string) ([]plot.Outline, error) {
 	return g.outlines()
 }
 
-func (g geometry) outlines() (all []plot.Outline, err error) {
+func (g geometry) outlines() (all []chart.Outline, err error) {
 	var lines [][][]float64
 	var polygons [][][][]float64
 	switch g.Type {
@@ -76,8 +76,8 @@ func (g geometry) outlines() (all []plot.Outline, err error) {
 
 // appendOutline appends a line, or a ring that turns counter-clockwise (1) or clockwise (-1). What
 // has too few points is left out.
-func appendOutline(all []plot.Outline, points [][]float64, turn int) ([]plot.Outline, error) {
-	o := plot.Outline{Closed: turn != 0}
+func appendOutline(all []chart.Outline, points [][]float64, turn int) ([]chart.Outline, error) {
+	o := chart.Outline{Closed: turn != 0}
 	for _, p := range points {
 		if len(p) < 2 {
 			return nil, fmt.Errorf("a position of a geometry has %d coordinates, want 2", len(p))
@@ -99,7 +99,7 @@ func appendOutline(all []plot.Outline, points [][]float64, turn int) ([]plot.Out
 }
 
 // area returns the signed area of a ring, positive if it runs counter-clockwise.
-func area(o plot.Outline) float64 {
+func area(o chart.Outline) float64 {
 	sum := 0.0
 	for k, l := 0, len(o.X)-1; k < len(o.X); l, k = k, k+1 {
 		sum += (o.X[l]-o.X[0])*(o.Y[k]-o.Y[0]) - (o.X[k]-o.X[0])*(o.Y[l]-o.Y[0])
@@ -108,7 +108,7 @@ func area(o plot.Outline) float64 {
 }
 
 // middle returns the centre of the box around the largest outline.
-func middle(all []plot.Outline) (x, y float64) {
+func middle(all []chart.Outline) (x, y float64) {
 	widest := -1.0
 	for _, o := range all {
 		x0, x1, y0, y1 := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
@@ -128,10 +128,10 @@ const mostPoints = 300_000
 // onGrid moves points to a grid of whole numbers, and drops those that repeat the one before or lie
 // between their neighbours on a line. Points that two areas share stay together, so that no gaps
 // open between them. The grid is the finest one with at most mostPoints points.
-func onGrid(areas [][]plot.Outline) (moved [][]plot.Outline, grid int) {
+func onGrid(areas [][]chart.Outline) (moved [][]chart.Outline, grid int) {
 	for grid = 1 << 15; ; grid /= 2 {
 		points := 0
-		moved = make([][]plot.Outline, len(areas))
+		moved = make([][]chart.Outline, len(areas))
 		for i, parts := range areas {
 			for _, o := range parts {
 				if small := snap(o, float64(grid)); len(small.X) > 1 {
@@ -147,8 +147,8 @@ func onGrid(areas [][]plot.Outline) (moved [][]plot.Outline, grid int) {
 }
 
 // snap rounds an outline with coordinates from 0 to 1 to whole numbers up to the grid.
-func snap(o plot.Outline, grid float64) plot.Outline {
-	small := plot.Outline{Closed: o.Closed}
+func snap(o chart.Outline, grid float64) chart.Outline {
+	small := chart.Outline{Closed: o.Closed}
 	for k := range o.X {
 		x, y := math.Round(o.X[k]*grid), math.Round(o.Y[k]*grid)
 		n := len(small.X)

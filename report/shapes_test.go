@@ -8,7 +8,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/plot"
+	"grfgp/internal/chart"
 )
 
 const (
@@ -18,6 +18,7 @@ const (
 )
 
 func TestParseShape(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, want string }{
 		// The outer ring turns left, and the hole right.
 		{clockwiseSquare, "[{true [2 2 0 0] [0 2 2 0]} {true [0.5 1.5 1.5 0.5] [1.5 1.5 0.5 0.5]}]"},
@@ -32,7 +33,8 @@ func TestParseShape(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %s", c.text, got, err, c.want)
 		}
 	}
-	for _, bad := range []string{"", "{", `{"type":"Circle"}`, `{"type":"Polygon","coordinates":[[[1]]]}`, `{"type":"Polygon","coordinates":7}`} {
+	for _, bad := range []string{"", "{", `{"type":"Circle"}`, `{"type":"Polygon","coordinates":[[[1]]]}`,
+		`{"type":"Polygon","coordinates":7}`} {
 		if _, err := parseShape(bad); err == nil {
 			t.Errorf("%q is taken as a geometry", bad)
 		}
@@ -41,26 +43,28 @@ func TestParseShape(t *testing.T) {
 
 // Points on a line are dropped, corners stay, and too many points make the grid coarser.
 func TestOnGrid(t *testing.T) {
-	line := plot.Outline{Closed: true}
+	t.Parallel()
+	line := chart.Outline{Closed: true}
 	for k := range 100 {
 		line.X, line.Y = append(line.X, float64(k)/100), append(line.Y, 0)
 	}
 	line.X, line.Y = append(line.X, 1, 0), append(line.Y, 1, 1)
-	moved, grid := onGrid([][]plot.Outline{{line}, nil})
+	moved, grid := onGrid([][]chart.Outline{{line}, nil})
 	if grid != 1<<15 || len(moved[0][0].X) > 60 || moved[1] != nil {
 		t.Errorf("grid %d, %d points", grid, len(moved[0][0].X))
 	}
-	rough := plot.Outline{Closed: true}
+	rough := chart.Outline{Closed: true}
 	for k := range 2 * mostPoints {
 		rough.X, rough.Y = append(rough.X, float64(k%7)/20000), append(rough.Y, float64(k%5)/20000)
 	}
-	if _, grid := onGrid([][]plot.Outline{{rough}}); grid >= 1<<15 {
+	if _, grid := onGrid([][]chart.Outline{{rough}}); grid >= 1<<15 {
 		t.Errorf("a grid of %d for %d points", grid, len(rough.X))
 	}
 }
 
 // Areas give the places of nodes that have no coordinates, in degrees if they can be.
 func TestPlacesOfAreas(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(3)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +75,8 @@ func TestPlacesOfAreas(t *testing.T) {
 	net := network(clockwiseSquare, twoSquares, "")
 	at := net.Graph.InputOrder()
 	p, err := placesOf(net, 1)
-	if err != nil || len(p.areas) != 3 || p.areas[at[2]] != nil || !math.IsNaN(p.X[at[2]]) || !(p.kilometres > 500) || p.note != "Nodes are drawn as their areas." {
+	if err != nil || len(p.areas) != 3 || p.areas[at[2]] != nil || !math.IsNaN(p.X[at[2]]) || !(p.kilometres > 500) ||
+		p.note != "Nodes are drawn as their areas." {
 		t.Errorf("%+v, %v", p, err)
 	}
 	// The border that two areas share stays one.

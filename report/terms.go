@@ -4,7 +4,9 @@ package report
 var (
 	modelTerms = facts{
 		{"kernel", "says how alike the values of two nodes are, by the walks that connect them"},
-		{"representation (method)", "how the kernel is computed: exactly (dense, series), by random walks (grf) or by its leading part (lowrank)"},
+		{
+			"representation (method)",
+			"how the kernel is computed: exactly (dense, series), by random walks (grf) or by its leading part (lowrank)"},
 		{"scales", "one: neighbourhoods of one size; many: also wider ones"},
 		{"variance", "how much values vary between nodes, before any was measured"},
 		{"beta, kappa, length", "how far likeness reaches: larger beta and length reach farther, larger kappa less far"},

@@ -102,16 +102,22 @@ func Summarize(v *crossval.Validation, spec grfgp.Spec, unit string) Headline {
 	}
 	switch {
 	case few:
-		h.Words = append(h.Words, fmt.Sprintf("%s are too few to tell. %s is %s, and %s with %s, the best simple rule.", firstUpper(count(n, "measurements")), typical, own, rule, ruleName(e.Baseline)))
+		h.Words = append(h.Words, fmt.Sprintf("%s are too few to tell. %s is %s, and %s with %s, the best simple rule.",
+			firstUpper(count(n, "measurements")), typical, own, rule, ruleName(e.Baseline)))
 	case e.Standing == crossval.Ahead:
-		h.Words = append(h.Words, fmt.Sprintf("%s is %s, %s less than with %s, the best simple rule (%s).", typical, own, percent(e.Gain), ruleName(e.Baseline), rule))
+		h.Words = append(h.Words, fmt.Sprintf("%s is %s, %s less than with %s, the best simple rule (%s).", typical, own, percent(e.Gain),
+			ruleName(e.Baseline), rule))
 	case e.Standing == crossval.Behind:
-		h.Words = append(h.Words, fmt.Sprintf("%s predicts better here: its typical miss is %s, that of the model %s.", beginning(e.Baseline), rule, own))
-		h.Advice = append(h.Advice, "Check that edges join nodes with similar values, and add columns that explain the values. Until then, prefer the means of the simple rule.")
+		h.Words = append(h.Words, fmt.Sprintf("%s predicts better here: its typical miss is %s, that of the model %s.", beginning(e.Baseline),
+			rule, own))
+		h.Advice = append(h.Advice, "Check that edges join nodes with similar values, and add columns that explain the values. Until then, "+
+			"prefer the means of the simple rule.")
 	case e.Gain > aboutEqual:
-		h.Words = append(h.Words, fmt.Sprintf("%s predicts almost as well here: its typical miss is %s, that of the model %s, no clear difference. What the model adds for sure is the intervals.", beginning(e.Baseline), rule, own))
+		h.Words = append(h.Words, fmt.Sprintf("%s predicts almost as well here: its typical miss is %s, that of the model %s, no clear "+
+			"difference. What the model adds for sure is the intervals.", beginning(e.Baseline), rule, own))
 	default:
-		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: its typical miss is %s, that of the model %s. What the model adds is the intervals.", beginning(e.Baseline), rule, own))
+		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: its typical miss is %s, that of the model %s. What the model "+
+			"adds is the intervals.", beginning(e.Baseline), rule, own))
 	}
 	if !math.IsNaN(at.Share) {
 		h.Words = append(h.Words, intervalWords(at, n))
@@ -129,7 +135,8 @@ func Summarize(v *crossval.Validation, spec grfgp.Spec, unit string) Headline {
 }
 
 func untested() Headline {
-	return Headline{Trust: Untested, Words: []string{"No cross-validation was made, so nothing is known about the errors of these predictions."}}
+	return Headline{
+		Trust: Untested, Words: []string{"No cross-validation was made, so nothing is known about the errors of these predictions."}}
 }
 
 func firstUpper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -186,13 +193,15 @@ func shapeAdvice(v *crossval.Validation, transformed bool) string {
 	skew, tails, clear := stat.Skew(z, nil), stat.ExKurtosis(z, nil), max(0.8, 4*math.Sqrt(6/n))
 	switch {
 	case skew > clear && positive && !transformed:
-		return "Errors are skewed: measurements far above their prediction are more frequent than far below. As all values are positive, a transform (log or square root) may help."
+		return "Errors are skewed: measurements far above their prediction are more frequent than far below. As all values are positive, a " +
+			"transform (log or square root) may help."
 	case skew > clear:
 		return "Errors are skewed: measurements far above their prediction are more frequent than far below, so that upper limits are too low."
 	case skew < -clear:
 		return "Errors are skewed: measurements far below their prediction are more frequent than far above, so that lower limits are too high."
 	case tails > max(3, 5*math.Sqrt(24/n)):
-		return "A few measurements are very far from their prediction. See the largest surprises; noise with heavy tails (Student's t) may fit better."
+		return "A few measurements are very far from their prediction. See the largest surprises; noise with heavy tails (Student's t) may " +
+			"fit better."
 	}
 	return ""
 }
@@ -213,17 +222,21 @@ func SummarizeClasses(v *crossval.ClassValidation) Headline {
 	case best.Accuracy-v.Accuracy > room:
 		h.Trust = Careful
 		h.Words = append(h.Words, fmt.Sprintf("%s predicts better here: %s against %s of the model.", beginning(name), rule, own))
-		h.Advice = append(h.Advice, "Check that edges join nodes of the same class, and add columns that explain the classes. Until then, prefer the simple rule.")
+		h.Advice = append(h.Advice, "Check that edges join nodes of the same class, and add columns that explain the classes. Until then, "+
+			"prefer the simple rule.")
 	case few:
 		h.Trust = TooEarly
-		h.Words = append(h.Words, fmt.Sprintf("%s are too few to tell. %s, and %s by %s, the best simple rule.", count(n, "labels"), right, rule, ruleName(name)))
+		h.Words = append(h.Words, fmt.Sprintf("%s are too few to tell. %s, and %s by %s, the best simple rule.", count(n, "labels"), right, rule,
+			ruleName(name)))
 	case v.Accuracy-best.Accuracy > room:
 		h.Trust = Trusted
 		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule.", right, rule, ruleName(name)))
 	case v.Accuracy-best.Accuracy > aboutEqual:
-		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule: with so few labels, chance may explain the difference. What the model adds for sure is its probabilities.", right, rule, ruleName(name)))
+		h.Words = append(h.Words, fmt.Sprintf("%s, and %s by %s, the best simple rule: with so few labels, chance may explain the difference. "+
+			"What the model adds for sure is its probabilities.", right, rule, ruleName(name)))
 	default:
-		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: %s against %s of the model. What the model adds is its probabilities.", beginning(name), rule, own))
+		h.Words = append(h.Words, fmt.Sprintf("%s predicts just as well here: %s against %s of the model. What the model adds is its "+
+			"probabilities.", beginning(name), rule, own))
 	}
 	if c := crossval.JudgeCalibration(v.ECE, v.Reliability); !few {
 		words := "Probabilities mean what they say, as far as can be told: they differ from observed frequencies no more than chance explains."

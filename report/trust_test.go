@@ -30,6 +30,7 @@ func heldOut(n int, rmse, rule, coverage float64, shape func(z float64) float64)
 }
 
 func TestSummarize(t *testing.T) {
+	t.Parallel()
 	long := func(z float64) float64 { return math.Exp(z)/1.5 - 1 } // skewed to high values
 	for _, c := range []struct {
 		name   string
@@ -44,13 +45,16 @@ func TestSummarize(t *testing.T) {
 			"95 % intervals of readings contain 94 % of 200 held-out readings, as they should.",
 		}, []string{"transform", "Check that edges"}},
 		{"no better", heldOut(200, 0.2182, 0.2148, 0.95, nil), grfgp.Spec{}, Unproven, []string{
-			"Simple smoothing (averaging neighbours) predicts just as well here: its typical miss is 0.215 m, that of the model 0.218 m. What the model adds is the intervals.",
+			"Simple smoothing (averaging neighbours) predicts just as well here: its typical miss is 0.215 m, that of the model 0.218 m. What " +
+				"the model adds is the intervals.",
 		}, nil},
 		{"better, but not clearly", heldOut(100, 1.8, 1.9, 0.95, nil), grfgp.Spec{}, Unproven, []string{
-			"Simple smoothing (averaging neighbours) predicts almost as well here: its typical miss is 1.90 m, that of the model 1.80 m, no clear difference",
+			"Simple smoothing (averaging neighbours) predicts almost as well here: its typical miss is 1.90 m, that of the model 1.80 m, no " +
+				"clear difference",
 		}, nil},
 		{"worse", heldOut(200, 3, 2, 0.95, nil), grfgp.Spec{}, Careful, []string{
-			"Simple smoothing (averaging neighbours) predicts better here: its typical miss is 2.00 m, that of the model 3.00 m.", "prefer the means of the simple rule",
+			"Simple smoothing (averaging neighbours) predicts better here: its typical miss is 2.00 m, that of the model 3.00 m.",
+			"prefer the means of the simple rule",
 		}, nil},
 		{"intervals too narrow", heldOut(200, 4, 6, 0.75, nil), grfgp.Spec{}, Careful, []string{
 			"contain 75 % of 200 held-out readings, too few: right ones would contain 92 % to 98 %.", "Intervals are too narrow",
@@ -59,9 +63,12 @@ func TestSummarize(t *testing.T) {
 			"3 measurements are too few to tell.", "too few to tell whether they hold",
 		}, []string{"as they should"}},
 		{"skewed", heldOut(300, 4, 6, 0.95, long), grfgp.Spec{}, Trusted, []string{"a transform (log or square root) may help"}, nil},
-		{"skewed though transformed", heldOut(300, 4, 6, 0.95, long), grfgp.Spec{Transform: "log"}, Trusted, []string{"upper limits are too low"}, []string{"may help"}},
-		{"skewed to low values", heldOut(300, 4, 6, 0.95, func(z float64) float64 { return -long(z) }), grfgp.Spec{}, Trusted, []string{"lower limits are too high"}, nil},
-		{"heavy tails", heldOut(300, 4, 6, 0.95, func(z float64) float64 { return z * z * z }), grfgp.Spec{}, Trusted, []string{"Student's t"}, nil},
+		{"skewed though transformed", heldOut(300, 4, 6, 0.95, long), grfgp.Spec{Transform: "log"}, Trusted, []string{"upper limits are too low"},
+			[]string{"may help"}},
+		{"skewed to low values", heldOut(300, 4, 6, 0.95, func(z float64) float64 { return -long(z) }), grfgp.Spec{}, Trusted,
+			[]string{"lower limits are too high"}, nil},
+		{"heavy tails", heldOut(300, 4, 6, 0.95, func(z float64) float64 { return z * z * z }), grfgp.Spec{}, Trusted, []string{"Student's t"},
+			nil},
 		{"no validation", nil, grfgp.Spec{}, Untested, []string{"No cross-validation was made"}, nil},
 	} {
 		h := Summarize(c.v, c.spec, "m")
@@ -83,9 +90,12 @@ func TestSummarize(t *testing.T) {
 }
 
 func TestSummarizeClasses(t *testing.T) {
+	t.Parallel()
 	validation := func(n int, accuracy, rule float64) *crossval.ClassValidation {
-		v := &crossval.ClassValidation{HeldOut: make([]crossval.HeldOutLabel, n), ClassScore: crossval.ClassScore{Accuracy: accuracy, AccuracySE: 0.01, ECE: 0.2},
-			Baselines:   map[crossval.Baseline]crossval.ClassScore{crossval.LabelSpreading: {Accuracy: rule, AccuracySE: 0.01}, crossval.ClassFrequencies: {Accuracy: 0.1}},
+		v := &crossval.ClassValidation{HeldOut: make([]crossval.HeldOutLabel, n),
+			ClassScore: crossval.ClassScore{Accuracy: accuracy, AccuracySE: 0.01, ECE: 0.2},
+			Baselines: map[crossval.Baseline]crossval.ClassScore{
+				crossval.LabelSpreading: {Accuracy: rule, AccuracySE: 0.01}, crossval.ClassFrequencies: {Accuracy: 0.1}},
 			Reliability: []crossval.ReliabilityBin{{Count: n, Confidence: 0.8, Accuracy: accuracy}}}
 		return v
 	}
@@ -96,9 +106,11 @@ func TestSummarizeClasses(t *testing.T) {
 		trust Trust
 		want  string
 	}{
-		{validation(500, 0.9, 0.8), Trusted, "90.0 % of 500 held-out labels are predicted correctly, and 80.0 % by label spreading, the best simple rule."},
+		{validation(500, 0.9, 0.8), Trusted, "90.0 % of 500 held-out labels are predicted correctly, and 80.0 % by label spreading, the best " +
+			"simple rule."},
 		{validation(500, 0.81, 0.8), Unproven, "Simple smoothing (label spreading) predicts just as well here"},
-		{uncertain, Unproven, "96.7 % of 60 held-out labels are predicted correctly, and 86.7 % by label spreading, the best simple rule: with so few labels, chance may explain the difference."},
+		{uncertain, Unproven, "96.7 % of 60 held-out labels are predicted correctly, and 86.7 % by label spreading, the best simple rule: " +
+			"with so few labels, chance may explain the difference."},
 		{validation(500, 0.7, 0.8), Careful, "Simple smoothing (label spreading) predicts better here: 80.0 % against 70.0 % of the model."},
 		{validation(9, 0.9, 0.89), TooEarly, "9 labels are too few to tell."},
 		{validation(500, 0.9, 0.8), Trusted, "Probabilities are off by 20 points on average"},

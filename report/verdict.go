@@ -15,7 +15,8 @@ import (
 func Verdicts(v *crossval.Validation) []string {
 	all := []string{v.JudgeError().String()}
 	if n := len(v.HeldOut); n < crossval.FewHeldOut {
-		all = []string{fmt.Sprintf("Too few to tell: a verdict on errors and intervals needs %d held-out measurements, and there are %d.", crossval.FewHeldOut, n)}
+		all = []string{fmt.Sprintf("Too few to tell: a verdict on errors and intervals needs %d held-out measurements, and there are %d.",
+			crossval.FewHeldOut, n)}
 	} else {
 		for _, c := range v.JudgeCoverages() {
 			all = append(all, c.String())
@@ -37,7 +38,8 @@ func ClassVerdicts(v *crossval.ClassValidation) []string {
 	}
 	return []string{
 		crossval.CompareAccuracy(len(v.HeldOut), v.Accuracy, v.AccuracySE, accuracy).String(),
-		fmt.Sprintf("The geometric mean of the probabilities of the true classes is %.2f (NLL %.3f; NLL of label spreading: %.3f).", math.Exp(-v.NLL), v.NLL, v.Baselines[crossval.LabelSpreading].NLL),
+		fmt.Sprintf("The geometric mean of the probabilities of the true classes is %.2f (NLL %.3f; NLL of label spreading: %.3f).",
+			math.Exp(-v.NLL), v.NLL, v.Baselines[crossval.LabelSpreading].NLL),
 		crossval.JudgeCalibration(v.ECE, v.Reliability).String(),
 	}
 }
@@ -65,11 +67,13 @@ func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 		return all
 	}
 	if e.Kernel > 0 {
-		say("random walks: kernel rows have a relative error of %.2g %% (95 %% interval %.2g to %.2g %%); %.2g %% of a node's prior variance is Monte Carlo noise",
+		say("random walks: kernel rows have a relative error of %.2g %% (95 %% interval %.2g to %.2g %%); %.2g %% of a node's prior variance "+
+			"is Monte Carlo noise",
 			100*e.Kernel, 100*e.Low, 100*e.High, 100*e.NoiseShare)
 	}
 	if e.Nodes > 0 {
-		say("random walks: the Monte Carlo standard error of a mean is %.2g %% of its standard deviation, measured at %d nodes with independent walks", 100*e.Mean, e.Nodes)
+		say("random walks: the Monte Carlo standard error of a mean is %.2g %% of its standard deviation, measured at %d nodes with "+
+			"independent walks", 100*e.Mean, e.Nodes)
 	}
 	if e.Kernel > largeWalkError || e.Mean > largeWalkError {
 		say("four times the walkers, %d a node, would halve the error of the walks", 4*e.Walkers)
@@ -85,7 +89,8 @@ func PolicyVerdict(v replay.Verdict, loss string) string {
 		reference, paired = "uniform draws", "against the exact expectation of uniform draws"
 	}
 	losses := fmt.Sprintf("%s %.4g against %.4g after %s", loss, v.Loss, v.Random, plural.Count(v.Measurements, "measurements"))
-	difference := fmt.Sprintf("the difference is %.2g ± %.2g (mean ± standard error over %s, %s)", math.Abs(v.Gain.Mean), v.Gain.SE, plural.Count(v.Gain.Seeds, "replays"), paired)
+	difference := fmt.Sprintf("the difference is %.2g ± %.2g (mean ± standard error over %s, %s)", math.Abs(v.Gain.Mean), v.Gain.SE,
+		plural.Count(v.Gain.Seeds, "replays"), paired)
 	switch v.Outcome {
 	case replay.Incomplete:
 		return fmt.Sprintf("No verdict on %s: no pair of replays is complete.", v.Policy)
@@ -94,7 +99,8 @@ func PolicyVerdict(v replay.Verdict, loss string) string {
 	case replay.Equal:
 		return fmt.Sprintf("No difference between %s and %s: %s, in all %d replays.", v.Policy, reference, losses, v.Gain.Seeds)
 	case replay.Constant:
-		return fmt.Sprintf("Too few replays (%d) to tell whether %s beats %s: %s, with the same difference in all of them.", v.Gain.Seeds, v.Policy, reference, losses)
+		return fmt.Sprintf("Too few replays (%d) to tell whether %s beats %s: %s, with the same difference in all of them.", v.Gain.Seeds,
+			v.Policy, reference, losses)
 	case replay.Unclear:
 		return fmt.Sprintf("No clear difference between %s and %s: %s; %s.", v.Policy, reference, losses, difference)
 	case replay.Better:

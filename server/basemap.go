@@ -25,7 +25,8 @@ func (s *Server) basemapView() *basemapView {
 	if b == nil {
 		return nil
 	}
-	return &basemapView{b.Type, b.MinZoom, b.MaxZoom, []float64{b.Bounds.West, b.Bounds.South, b.Bounds.East, b.Bounds.North}, b.Name, b.Attribution, b.Tag}
+	return &basemapView{b.Type, b.MinZoom, b.MaxZoom, []float64{b.Bounds.West, b.Bounds.South, b.Bounds.East, b.Bounds.North}, b.Name,
+		b.Attribution, b.Tag}
 }
 
 // showTile sends a tile. One that does not exist is no error, as most maps have gaps: the answer is

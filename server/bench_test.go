@@ -16,12 +16,12 @@ func BenchmarkTell(b *testing.B) {
 		clients := c.clients
 		b.Run(fmt.Sprintf("%d clients, %d unread streams", clients, c.streams), func(b *testing.B) {
 			h := newHost(b, func(o *server.Options) { o.Store = openStore(b, filepath.Join(b.TempDir(), "studies.db")) })
-			h.create(max(100, b.N))
+			h.Create(max(100, b.N))
 			for left := b.N; left > 0; left -= 10_000 {
-				h.must("POST", "/v1/studies/s/asks", fmt.Sprintf(`{"count":%d}`, min(left, 10_000)), nil)
+				h.Must("POST", "/v1/studies/s/asks", fmt.Sprintf(`{"count":%d}`, min(left, 10_000)), nil)
 			}
 			for range c.streams {
-				resp, err := h.http.Client().Do(h.request("GET", "/v1/studies/s/events?after=0", nil, "Accept: text/event-stream"))
+				resp, err := h.HTTP.Client().Do(h.Request("GET", "/v1/studies/s/events?after=0", nil, "Accept: text/event-stream"))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -29,7 +29,7 @@ func BenchmarkTell(b *testing.B) {
 			}
 			var next atomic.Int64
 			var wg sync.WaitGroup
-			before, err := h.store.Stats(b.Context())
+			before, err := h.Store.Stats(b.Context())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -37,15 +37,15 @@ func BenchmarkTell(b *testing.B) {
 			for range clients {
 				wg.Go(func() {
 					for k := next.Add(1); k <= int64(b.N); k = next.Add(1) {
-						if a, err := h.try("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", k), `{"value":1}`); err != nil || a.status != 200 {
-							b.Error(a.status, err)
+						if a, err := h.Try("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", k), `{"value":1}`); err != nil || a.Status != 200 {
+							b.Error(a.Status, err)
 						}
 					}
 				})
 			}
 			wg.Wait()
 			b.StopTimer()
-			after, err := h.store.Stats(b.Context())
+			after, err := h.Store.Stats(b.Context())
 			if err != nil {
 				b.Fatal(err)
 			}

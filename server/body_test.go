@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -46,8 +47,9 @@ func small(o *server.Options) {
 }
 
 func TestBodiesWithinLimits(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, small)
-	h.create(40)
+	h.Create(40)
 	bomb := zipped(t, bytes.Repeat([]byte(" "), 1<<20))
 	long := fmt.Sprintf(`{"note":%q}`, strings.Repeat("x", 5000))
 	tell := "/v1/studies/s/trials/1/result"
@@ -107,26 +109,27 @@ func TestBodiesWithinLimits(t *testing.T) {
 		{"no such study", "POST", "/v1/studies/x/asks", nil, nil, "not-found", 404},
 		{"no such trial", "PUT", "/v1/studies/s/trials/7/result", `{"value":1}`, nil, "not-found", 404},
 		{"no such observation", "DELETE", "/v1/studies/s/observations/7", nil, nil, "not-found", 404},
-		{"no such node", "POST", "/v1/studies", map[string]any{"name": "x", "graph": h.putRing(40), "allowed": []string{"zz"}}, nil, "unknown-node", 422},
-		{"no such goal", "POST", "/v1/studies", map[string]any{"name": "x", "graph": h.putRing(40), "goal": "win"}, nil, "malformed", 400},
+		{"no such node", "POST", "/v1/studies", map[string]any{"name": "x", "graph": h.PutRing(40), "allowed": []string{"zz"}}, nil,
+			"unknown-node", 422},
+		{"no such goal", "POST", "/v1/studies", map[string]any{"name": "x", "graph": h.PutRing(40), "goal": "win"}, nil, "malformed", 400},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			on := *h
-			on.t = t
+			on := &host{h.On(t)}
 			on.refused(test.kind, test.status, test.method, test.path, test.body, test.headers...)
 		})
 	}
 	var view struct{ Seq int64 }
-	if h.must("GET", "/v1/studies/s", nil, &view); view.Seq != 1 {
+	if h.Must("GET", "/v1/studies/s", nil, &view); view.Seq != 1 {
 		t.Errorf("%d events after nothing that was right", view.Seq)
 	}
-	h.must("POST", "/v1/studies/s/pause", zipped(t, []byte(`{"note":"in time"}`)), nil, packed)
+	h.Must("POST", "/v1/studies/s/pause", zipped(t, []byte(`{"note":"in time"}`)), nil, packed)
 }
 
 // Where is what in a body: pointers lead to the row.
 func TestRowPointers(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
+	h.Create(10)
 	for body, want := range map[string]string{
 		`{"observations":[{"node":"n1","value":1},{"node":"zz","value":1}]}`:     "#/observations/1/node",
 		`{"observations":[{"node":"n1","value":1},{"node":"n2","value":1e999}]}`: "#/observations/1/value",
@@ -135,29 +138,29 @@ func TestRowPointers(t *testing.T) {
 		`{"observations":[{"value":1}]}`:                                         "#/observations/0/node",
 		`{"observations":[]}`:                                                    "#/observations",
 	} {
-		p := h.problem(h.do("POST", "/v1/studies/s/observations", body))
+		p := h.problem(h.Do("POST", "/v1/studies/s/observations", body))
 		if len(p.Errors) != 1 || p.Errors[0].Pointer != want {
 			t.Errorf("%s: %+v, want %s", body, p, want)
 		}
 	}
 	var list struct{ Total int }
-	if h.must("GET", "/v1/studies/s/observations", nil, &list); list.Total != 0 {
+	if h.Must("GET", "/v1/studies/s/observations", nil, &list); list.Total != 0 {
 		t.Errorf("%d rows were taken of what is all or none", list.Total)
 	}
 }
 
 // A body that trickles in is cut off, and so is a request without an end.
 func TestSlowBodies(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) { o.Limits.BodyTime = 200 * time.Millisecond })
-	h.create(10)
+	h.Create(10)
 	for _, path := range []string{"/v1/studies/s/pause", "/v1/graphs", "/v1/imports"} {
-		conn, err := net.Dial("tcp", h.http.Listener.Addr().String())
+		conn, err := net.Dial("tcp", h.HTTP.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\n{", path)
-		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 		text, err := io.ReadAll(conn) // ends: the server hangs up
 		if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 408 ") || !strings.Contains(string(text), "urn:grfgp:problem:slow") {
 			t.Errorf("%s: %v\n%s", path, err, text)
@@ -168,14 +171,15 @@ func TestSlowBodies(t *testing.T) {
 // Those who come when all places are taken are told to come back. Uploads, downloads and
 // streams take no places of other requests.
 func TestTooManyAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) { o.Limits.Concurrent, o.Limits.Uploads, o.Limits.Streams = 1, 1, 1 })
-	h.create(10)
+	h.Create(10)
 	begin := func(path, first string, headers ...with) (end func(rest string) answer) {
 		t.Helper()
 		reader, writer := io.Pipe()
 		done := make(chan answer, 1)
 		go func() {
-			a, err := h.try("POST", path, reader, headers...)
+			a, err := h.Try("POST", path, reader, headers...)
 			if err != nil {
 				t.Error(err)
 			}
@@ -191,44 +195,45 @@ func TestTooManyAtOnce(t *testing.T) {
 		}
 	}
 	upload := func() answer {
-		return h.do("POST", "/v1/graphs", "source,target\na,c\n", "Content-Type: text/csv")
+		return h.Do("POST", "/v1/graphs", "source,target\na,c\n", "Content-Type: text/csv")
 	}
 	endUpload := begin("/v1/graphs", "source,target\n", "Content-Type: text/csv")
-	eventually(t, func() bool { _, uploads := h.server.Taken(); return uploads == 1 }) // asking by an upload could take its place
+	eventually(t, func() bool { _, uploads := h.Server.Taken(); return uploads == 1 }) // asking by an upload could take its place
 	a := upload()
-	if p := h.problem(a); p.Type != "urn:grfgp:problem:busy" || !strings.Contains(p.Detail, "uploads") || a.header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", a.status, a.body)
+	if p := h.problem(a); p.Type != "urn:grfgp:problem:busy" || !strings.Contains(p.Detail, "uploads") || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	h.must("GET", "/v1/meta", nil, nil)
+	h.Must("GET", "/v1/meta", nil, nil)
 	first := h.stream("s", "")
-	if a := h.do("GET", "/v1/studies/s/events", nil, "Accept: text/event-stream"); a.status != http.StatusTooManyRequests {
-		t.Errorf("second stream: %d", a.status)
+	if a := h.Do("GET", "/v1/studies/s/events", nil, "Accept: text/event-stream"); a.Status != http.StatusTooManyRequests {
+		t.Errorf("second stream: %d", a.Status)
 	}
-	h.must("GET", "/v1/meta", nil, nil)
-	eventually(t, func() bool { requests, _ := h.server.Taken(); return requests == 0 }) // places are given back after the answer
+	h.Must("GET", "/v1/meta", nil, nil)
+	eventually(t, func() bool { requests, _ := h.Server.Taken(); return requests == 0 }) // places are given back after the answer
 	endPause := begin("/v1/studies/s/pause", "{")
-	eventually(t, func() bool { requests, _ := h.server.Taken(); return requests == 1 })
-	if a := h.do("GET", "/v1/meta", nil); a.status != http.StatusTooManyRequests {
-		t.Errorf("a second request: %d", a.status)
+	eventually(t, func() bool { requests, _ := h.Server.Taken(); return requests == 1 })
+	if a := h.Do("GET", "/v1/meta", nil); a.Status != http.StatusTooManyRequests {
+		t.Errorf("a second request: %d", a.Status)
 	}
-	if a := h.do("GET", "/healthz", nil); a.status != 200 {
-		t.Errorf("health: %d", a.status)
+	if a := h.Do("GET", "/healthz", nil); a.Status != 200 {
+		t.Errorf("health: %d", a.Status)
 	}
 	var list struct{ Graphs []struct{ ID string } }
-	if a := endPause("}"); a.status != 200 {
-		t.Errorf("pause: %d %s", a.status, a.body)
+	if a := endPause("}"); a.Status != 200 {
+		t.Errorf("pause: %d %s", a.Status, a.Body)
 	}
-	h.must("GET", "/v1/graphs", nil, &list)
-	h.must("GET", "/v1/graphs/"+list.Graphs[0].ID, nil, nil)
+	h.Must("GET", "/v1/graphs", nil, &list)
+	h.Must("GET", "/v1/graphs/"+list.Graphs[0].ID, nil, nil)
 	first.close()
-	if a := endUpload("a,b\n"); a.status != 201 {
-		t.Errorf("upload: %d %s", a.status, a.body)
+	if a := endUpload("a,b\n"); a.Status != 201 {
+		t.Errorf("upload: %d %s", a.Status, a.Body)
 	}
-	eventually(t, func() bool { return upload().status/100 == 2 })
+	eventually(t, func() bool { return upload().Status/100 == 2 })
 }
 
 // A body that unpacks to far more than its size is refused early, for that reason.
 func TestBombs(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	bomb := strings.Repeat("a,b\n", 8<<20)
 	var zipped, zstandard bytes.Buffer
@@ -261,20 +266,23 @@ func TestBombs(t *testing.T) {
 	z = gzip.NewWriter(&zipped)
 	io.WriteString(z, ring(300_000))
 	z.Close()
-	h.must("POST", "/v1/graphs", zipped.Bytes(), nil, "Content-Type: text/csv")
+	h.Must("POST", "/v1/graphs", zipped.Bytes(), nil, "Content-Type: text/csv")
 }
 
 // The time in which a server works on what has arrived is not that of the client.
 func TestDeadlineCountsWaiting(t *testing.T) {
-	d := new(deadlines)
-	body := server.NewSteady(strings.NewReader("abcd"), d, time.Minute)
-	one := make([]byte, 1)
-	body.Read(one)
-	time.Sleep(300 * time.Millisecond) // the server works
-	body.Read(one)
-	if d.left < time.Minute-150*time.Millisecond {
-		t.Errorf("%v are left of a minute", d.left)
-	}
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := new(deadlines)
+		body := server.NewSteady(strings.NewReader("abcd"), d, time.Minute)
+		one := make([]byte, 1)
+		body.Read(one)
+		time.Sleep(time.Hour) // the server works
+		body.Read(one)
+		if d.left < time.Minute {
+			t.Errorf("%v are left of a minute", d.left)
+		}
+	})
 }
 
 // deadlines is a ResponseWriter that notes how much time a read has.
@@ -290,41 +298,47 @@ func (d *deadlines) SetReadDeadline(at time.Time) error {
 
 // A graph that several read is in memory once, and no longer than they read it.
 func TestOneCopyOfAGraph(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	id := h.putRing(10)
-	a, endA, errA := h.server.Borrow(t.Context(), id)
-	b, endB, errB := h.server.Borrow(t.Context(), id)
+	id := h.PutRing(10)
+	a, endA, errA := h.Server.Borrow(t.Context(), id)
+	b, endB, errB := h.Server.Borrow(t.Context(), id)
 	if errA != nil || errB != nil || &a[0] != &b[0] {
 		t.Errorf("two copies (%v, %v)", errA, errB)
 	}
 	endA()
 	endB()
-	if n := h.server.Lent(); n != 0 {
+	if n := h.Server.Lent(); n != 0 {
 		t.Errorf("%d graphs are kept", n)
 	}
-	if _, _, err := h.server.Borrow(t.Context(), strings.Repeat("0", 64)); err == nil || h.server.Lent() != 0 {
-		t.Errorf("no graph: %v, %d are kept", err, h.server.Lent())
+	if _, _, err := h.Server.Borrow(t.Context(), strings.Repeat("0", 64)); err == nil || h.Server.Lent() != 0 {
+		t.Errorf("no graph: %v, %d are kept", err, h.Server.Lent())
 	}
 }
 
 // What an upload is told to set are parameters that it has.
 func TestUploadRemedies(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for _, c := range []struct{ name, body, want string }{
 		{"decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", "edges: some numbers have a point (1.5) and others a comma (1,5); write them alike"},
-		{"distance", "u,v,km\na,b,5\n", "edges: column km looks like a distance; as a weight it would make distant nodes similar; use it as a similarity (larger means more similar) with weights=similarity, use it as a distance (w = mean distance / distance) with weights=distance, or treat all edges as equal with weights=ignore"},
-		{"ends", "from,to,source,target\na,b,c,d\n", "edges: the ends of an edge may be from and to or source and target; say which with column=source=from&column=target=to or column=source=source&column=target=target"},
-		{"header", "Person,Friend\nAnn,Bob\nCid,Dan\n", `edges: line 1 ("Person" and "Friend") may be a header or the first edge; take it as a header with header=yes, or take it as the first edge with header=no`},
+		{"distance", "u,v,km\na,b,5\n", "edges: column km looks like a distance; as a weight it would make distant nodes similar; use it as a " +
+			"similarity (larger means more similar) with weights=similarity, use it as a distance (w = mean distance / distance) with " +
+			"weights=distance, or treat all edges as equal with weights=ignore"},
+		{"ends", "from,to,source,target\na,b,c,d\n", "edges: the ends of an edge may be from and to or source and target; say which with " +
+			"column=source=from&column=target=to or column=source=source&column=target=target"},
+		{"header", "Person,Friend\nAnn,Bob\nCid,Dan\n", `edges: line 1 ("Person" and "Friend") may be a header or the first edge; take it as ` +
+			`a header with header=yes, or take it as the first edge with header=no`},
 		{"row", "u,v\na,b\nc\n", "edges:3:2: 1 field, but 2 are expected; complete the line, or leave such rows out with on_bad_row=skip"},
 		{"one column", "a\nb\n", "edges: an edge needs two ends, but there is only one column; give a file of edges"},
 		{"only a header", "source,target\n", "edges: it contains no edges, only a header; name another file"},
 	} {
-		if p := h.problem(h.do("POST", "/v1/graphs", c.body, "Content-Type: text/csv")); p.Detail != c.want {
+		if p := h.problem(h.Do("POST", "/v1/graphs", c.body, "Content-Type: text/csv")); p.Detail != c.want {
 			t.Errorf("%s: %q, want %q", c.name, p.Detail, c.want)
 		}
 	}
 	var taken struct{ Report struct{ Warnings []string } }
-	h.must("POST", "/v1/graphs", "u,v\na,a\na,b\n", &taken, "Content-Type: text/csv")
+	h.Must("POST", "/v1/graphs", "u,v\na,a\na,b\n", &taken, "Content-Type: text/csv")
 	if want := []string{"edges from a node to itself: 1; left out"}; !slices.Equal(taken.Report.Warnings, want) {
 		t.Errorf("warnings %q, want %q", taken.Report.Warnings, want)
 	}

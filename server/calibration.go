@@ -89,7 +89,8 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 		Coverage map[string]number `json:"coverage"`
 		Baseline map[string]number `json:"baseline_rmse"`
 		Left     []heldOut         `json:"left"`
-	}{seq, len(v.HeldOut), termsOf(v.terms), v.warnings, v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), map[string]number{}, map[string]number{}, []heldOut{}}
+	}{seq, len(v.HeldOut), termsOf(v.terms), v.warnings, v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD),
+		map[string]number{}, map[string]number{}, []heldOut{}}
 	for _, c := range v.Coverage {
 		answer.Coverage[fmt.Sprint(c.Level)] = number(c.Share)
 	}

@@ -66,7 +66,9 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	g.predictAt(ctx, o, nodes)
 	for k, p := range picked.List {
 		at := g.spot(nodes[k])
-		answer.Candidates = append(answer.Candidates, candidate{g.net.number[nodes[k]], p.Node, p.Cost, g.why(nodes[k], at, p.Why), p.Why, (*number)(p.Mean), (*number)(p.SD), p.Expected, (*number)(p.Probability), at})
+		answer.Candidates = append(answer.Candidates, candidate{
+			g.net.number[nodes[k]], p.Node, p.Cost, g.why(nodes[k], at, p.Why), p.Why, (*number)(p.Mean), (*number)(p.SD), p.Expected,
+			(*number)(p.Probability), at})
 	}
 	return respond(w, http.StatusOK, answer)
 }

@@ -31,7 +31,8 @@ func (b nodeStates) classView(net *network, p *study.Predictions, i int) classVi
 	id := net.Graph.IDs().At(i)
 	v := classView{
 		Number: net.number[i], Node: id, Class: p.Classes[p.Class[i]], Probability: number(p.Mean[i]),
-		Told: b.class[id], N: b.measured[id].n, Measured: b.measured[id].n > 0, Pending: b.pending[id], Abandoned: b.abandoned[id], whereabouts: net.whereabouts(i),
+		Told: b.class[id], N: b.measured[id].n, Measured: b.measured[id].n > 0, Pending: b.pending[id], Abandoned: b.abandoned[id],
+		whereabouts: net.whereabouts(i),
 	}
 	for _, one := range p.Probabilities.RawRowView(i) {
 		v.Probabilities = append(v.Probabilities, number(one))
@@ -68,7 +69,8 @@ func classPredictions(w http.ResponseWriter, o *openStudy, p *study.Predictions,
 		}
 		c.bytes("class", class)
 		c.floats("probability", len(p.Mean), func(k int) float64 { return p.Mean[o.net.order[k]] })
-		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "classes": p.Classes, "terms": termsOf(p.Spec.Terms)})
+		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "classes": p.Classes,
+			"terms": termsOf(p.Spec.Terms)})
 	}
 	answer := struct {
 		Seq      int64       `json:"seq"`
@@ -103,7 +105,8 @@ func classTable(w http.ResponseWriter, o *openStudy, p *study.Predictions, nodes
 	return table(w, o.name+"-predictions", head, func(row func(...string)) {
 		for _, i := range nodes {
 			v := b.classView(o.net, p, i)
-			cells := []string{cell(v.Node), cell(v.Class), figure(float64(v.Probability)), strconv.FormatBool(v.Measured), cell(v.Told), strconv.Itoa(v.N)}
+			cells := []string{cell(v.Node), cell(v.Class), figure(float64(v.Probability)), strconv.FormatBool(v.Measured), cell(v.Told),
+				strconv.Itoa(v.N)}
 			for _, one := range v.Probabilities {
 				cells = append(cells, figure(float64(one)))
 			}
@@ -153,13 +156,15 @@ func (o *openStudy) classCalibration(ctx context.Context, w http.ResponseWriter,
 		Confusion   [][]int                   `json:"confusion"` // counts, by class told and class predicted
 		Reliability []crossval.ReliabilityBin `json:"reliability"`
 		Left        []leftClass               `json:"left"`
-	}{seq, len(v.HeldOut), v.Classes, v.Scheme, newClassScore(v.ClassScore), map[string]classScore{}, v.Confusion, v.Reliability, []leftClass{}}
+	}{seq, len(v.HeldOut), v.Classes, v.Scheme, newClassScore(v.ClassScore), map[string]classScore{}, v.Confusion, v.Reliability,
+		[]leftClass{}}
 	for rule, score := range v.Baselines {
 		answer.Baselines[string(rule)] = newClassScore(score)
 	}
 	ids := o.net.Graph.IDs()
 	for _, l := range v.HeldOut {
-		answer.Left = append(answer.Left, leftClass{ids.At(l.Node), v.Classes[l.Class], v.Classes[l.Predicted], number(l.Probabilities[l.Predicted]), number(l.Probabilities[l.Class])})
+		answer.Left = append(answer.Left, leftClass{ids.At(l.Node), v.Classes[l.Class], v.Classes[l.Predicted],
+			number(l.Probabilities[l.Predicted]), number(l.Probabilities[l.Class])})
 	}
 	return respond(w, http.StatusOK, answer)
 }

@@ -125,7 +125,8 @@ func (d *draftReader) asks(body *upload, err error) bool {
 		return false
 	}
 	q := questionOf(d.part, file)
-	if d.part == "measurements" && d.opts.Values == "" && file.Code == graphio.CodeContent && q.asksFor(graphio.RoleValue) { // no column is of numbers
+	// no column is of numbers
+	if d.part == "measurements" && d.opts.Values == "" && file.Code == graphio.CodeContent && q.asksFor(graphio.RoleValue) {
 		q.Choices = append(q.Choices, choice{"take them for classes", []setting{{Option: "values", Value: valuesOfClass}}})
 	}
 	d.questions = append(d.questions, q)
@@ -284,7 +285,8 @@ func (d *draftReader) readMeasurements(ctx context.Context, src graphio.Source, 
 	d.read, err = graphio.ReadMeasurements(ctx, src, d.net.Graph, opts)
 	var file *graphio.Error
 	if errors.As(err, &file) && file.Code == graphio.CodeOption && size != "" {
-		file.Remedies = append(file.Remedies, graphio.Remedy{Do: "name the column", Set: []graphio.Setting{{Option: graphio.OptionColumns, Role: size}}})
+		file.Remedies = append(file.Remedies, graphio.Remedy{
+			Do: "name the column", Set: []graphio.Setting{{Option: graphio.OptionColumns, Role: size}}})
 	}
 	if err != nil {
 		return err
@@ -332,7 +334,8 @@ func (d *draftReader) readSites(ctx context.Context, src graphio.Source, opts gr
 	}
 	d.tell(table.Report)
 	if d.part == "costs" && table.Cost == nil {
-		return d.fail("there is no column of costs", graphio.Remedy{Do: "name the column", Set: []graphio.Setting{{Option: graphio.OptionColumns, Role: graphio.RoleCost}}})
+		return d.fail("there is no column of costs", graphio.Remedy{
+			Do: "name the column", Set: []graphio.Setting{{Option: graphio.OptionColumns, Role: graphio.RoleCost}}})
 	}
 	allowed, cost := make([]bool, d.net.Graph.Len()), make([]float64, d.net.Graph.Len())
 	for i := range cost {
@@ -354,9 +357,11 @@ func (d *draftReader) readSites(ctx context.Context, src graphio.Source, opts gr
 	some := strings.Join(unknown[:min(3, len(unknown))], ", ")
 	switch {
 	case known == 0:
-		return d.fail(fmt.Sprintf("none of its ids, such as %s, is a node of the network", some), graphio.Remedy{Do: "use the same ids in both files"})
+		return d.fail(fmt.Sprintf("none of its ids, such as %s, is a node of the network", some),
+			graphio.Remedy{Do: "use the same ids in both files"})
 	case len(unknown) > 0:
-		d.notes = append(d.notes, question{File: d.part, Code: codeUnknown, Text: fmt.Sprintf("ids that are not in the network: %d, such as %s; they are left out", len(unknown), some)})
+		d.notes = append(d.notes, question{File: d.part, Code: codeUnknown,
+			Text: fmt.Sprintf("ids that are not in the network: %d, such as %s; they are left out", len(unknown), some)})
 	}
 	if d.part == "allowed" {
 		d.allowed = allowed
@@ -428,7 +433,9 @@ func (d *draftReader) price(allowed []bool) error {
 		case math.IsNaN(c) && never[i]:
 			d.cost[i] = 1
 		case math.IsNaN(c):
-			return d.fail(fmt.Sprintf("node %q has no cost", d.net.Graph.IDs().At(i)), graphio.Remedy{Do: "give every node that may be measured a cost"}, graphio.Remedy{Do: "leave it out of the nodes that may be suggested"})
+			return d.fail(fmt.Sprintf("node %q has no cost", d.net.Graph.IDs().At(i)),
+				graphio.Remedy{Do: "give every node that may be measured a cost"},
+				graphio.Remedy{Do: "leave it out of the nodes that may be suggested"})
 		}
 	}
 	return nil
@@ -436,7 +443,8 @@ func (d *draftReader) price(allowed []bool) error {
 
 // answer says what was read.
 func (d *draftReader) answer() draftAnswer {
-	a := draftAnswer{Columns: []graphColumn{}, Files: append([]draftFile{}, d.files...), Questions: append([]question{}, d.questions...), Notes: append([]question{}, d.notes...)}
+	a := draftAnswer{Columns: []graphColumn{}, Files: append([]draftFile{}, d.files...), Questions: append([]question{}, d.questions...),
+		Notes: append([]question{}, d.notes...)}
 	if d.net != nil {
 		a.Nodes, a.Edges, a.Coordinates, a.Columns = d.net.Graph.Len(), d.net.Graph.Edges(), coordinates(d.net.Nodes), graphColumns(d.net.Nodes)
 	}
@@ -472,7 +480,8 @@ func (d *draftReader) keep(s *Server) (id string, err error) {
 	}
 	if d.labels != nil {
 		for k, node := range d.labels.Nodes {
-			made.measurements = append(made.measurements, study.Measurement{Node: d.net.Graph.IDs().At(node), Class: d.labels.Classes[d.labels.Class[k]]})
+			made.measurements = append(made.measurements, study.Measurement{
+				Node: d.net.Graph.IDs().At(node), Class: d.labels.Classes[d.labels.Class[k]]})
 		}
 	}
 	return s.drafts.keep(made, s.opts.Limits.Graph), nil

@@ -5,32 +5,12 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"mime/multipart"
 	"strings"
 	"testing"
 
 	"grfgp/server"
 	"grfgp/study"
 )
-
-// formPart is a file of a form.
-type formPart struct{ name, text string }
-
-// form is a form of files, and its type.
-func form(t testing.TB, parts ...formPart) (body []byte, kind with) {
-	t.Helper()
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, p := range parts {
-		f, err := w.CreateFormFile(p.name, p.name+".csv")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Write([]byte(p.text))
-	}
-	w.Close()
-	return b.Bytes(), with("Content-Type: " + w.FormDataContentType())
-}
 
 type draftAnswer struct {
 	Draft                string
@@ -53,11 +33,11 @@ type draftAnswer struct {
 }
 
 func (h *host) draft(parts ...formPart) (a draftAnswer) {
-	h.t.Helper()
-	body, kind := form(h.t, parts...)
-	h.must("POST", "/v1/drafts", body, &a, kind)
+	h.T.Helper()
+	body, kind := form(h.T, parts...)
+	h.Must("POST", "/v1/drafts", body, &a, kind)
 	if (a.Draft == "") != (len(a.Questions) > 0) {
-		h.t.Errorf("draft %q with questions %+v", a.Draft, a.Questions)
+		h.T.Errorf("draft %q with questions %+v", a.Draft, a.Questions)
 	}
 	return a
 }
@@ -66,45 +46,50 @@ const speeds = "detector,speed\nn0,50.5\nn1,48\nn2,31.5\nn3,62\nn5,44\n"
 
 // Two files become a study, and nothing is stored before that.
 func TestDraft(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	a := h.draft(formPart{"options", `{}`}, formPart{"edges", ring(8)}, formPart{"measurements", speeds}, formPart{"allowed", "n6\nn7\n"}, formPart{"costs", "node,cost\nn6,2\nn7,3\n"})
+	a := h.draft(formPart{"options", `{}`}, formPart{"edges", ring(8)}, formPart{"measurements", speeds}, formPart{"allowed", "n6\nn7\n"},
+		formPart{"costs", "node,cost\nn6,2\nn7,3\n"})
 	if a.Nodes != 8 || a.Edges != 8 || a.Values != 5 || *a.Allowed != 2 || len(a.Files) != 4 || a.Files[1].Report.Ledger["rows"] != 5.0 {
 		t.Errorf("%+v", a)
 	}
 	var graphs struct{ Graphs []any }
-	if h.must("GET", "/v1/graphs", nil, &graphs); len(graphs.Graphs) != 0 {
+	if h.Must("GET", "/v1/graphs", nil, &graphs); len(graphs.Graphs) != 0 {
 		t.Errorf("%d graphs are stored", len(graphs.Graphs))
 	}
 	make := func(settings map[string]any) answer {
-		return h.do("POST", "/v1/studies?by=anna&draft="+a.Draft, settings)
+		return h.Do("POST", "/v1/studies?by=anna&draft="+a.Draft, settings)
 	}
-	if got := make(map[string]any{"name": "speeds", "goal": "maximize", "spec": map[string]any{"transform": "none", "values": "yes-no"}}); got.status != 400 || !strings.Contains(string(got.body), "#/observations/0/value") {
-		t.Errorf("%d %s", got.status, got.body)
+	if got := make(map[string]any{"name": "speeds", "goal": "maximize",
+		"spec": map[string]any{"transform": "none", "values": "yes-no"}}); got.Status != 400 ||
+		!strings.Contains(string(got.Body), "#/observations/0/value") {
+		t.Errorf("%d %s", got.Status, got.Body)
 	}
-	if h.must("GET", "/v1/graphs", nil, &graphs); len(graphs.Graphs) != 0 {
+	if h.Must("GET", "/v1/graphs", nil, &graphs); len(graphs.Graphs) != 0 {
 		t.Error("a refused study left its graph behind")
 	}
 	for _, want := range []int{201, 200} { // again, as after a lost answer
-		if got := make(map[string]any{"name": "speeds", "goal": "minimize"}); got.status != want {
-			t.Fatalf("%d %s", got.status, got.body)
+		if got := make(map[string]any{"name": "speeds", "goal": "minimize"}); got.Status != want {
+			t.Fatalf("%d %s", got.Status, got.Body)
 		}
 	}
 	var made struct {
 		Values int
 		Best   study.Record
 	}
-	if h.must("GET", "/v1/studies/speeds", nil, &made); made.Values != 5 || made.Best.Node != "n2" || made.Best.By != "anna" {
+	if h.Must("GET", "/v1/studies/speeds", nil, &made); made.Values != 5 || made.Best.Node != "n2" || made.Best.By != "anna" {
 		t.Errorf("%+v", made)
 	}
 	h.refused("no-draft", 404, "POST", "/v1/studies?draft=nothing", map[string]any{"name": "x"})
 
 	// Measurements on a network that is known.
-	b := h.draft(formPart{"options", fmt.Sprintf(`{"graph": %q}`, h.putRing(8))}, formPart{"measurements", speeds})
-	h.must("POST", "/v1/studies?draft="+b.Draft, map[string]any{"name": "again"}, nil)
+	b := h.draft(formPart{"options", fmt.Sprintf(`{"graph": %q}`, h.PutRing(8))}, formPart{"measurements", speeds})
+	h.Must("POST", "/v1/studies?draft="+b.Draft, map[string]any{"name": "again"}, nil)
 }
 
 // Whatever is open about files is asked, with choices that settle it.
 func TestDraftQuestions(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	roads := "from,to,length_m\nn0,n1,10\nn1,n2,20\nn2,n3,5\nn3,n0,7\n"
 	for name, c := range map[string]struct {
@@ -115,24 +100,38 @@ func TestDraftQuestions(t *testing.T) {
 		choices string // the settings of the choices
 		answer  string // options that settle it
 	}{
-		"distance": {[]formPart{{"edges", roads}}, "edges", "ambiguous", "length_m", "weights=similarity weights=distance weights=ignore", `{"files":{"edges":{"weights":"distance"}}}`},
-		"column":   {[]formPart{{"edges", ring(5)}, {"measurements", "node,speed_a,speed_b\nn0,1.5,2.5\nn1,2.5,3\n"}}, "measurements", "ambiguous", "speed_a", "columns/value=speed_a columns/value=speed_b", `{"files":{"measurements":{"columns":{"value":"speed_b"}}}}`},
-		"bad row":  {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1.5\nn1,many\nn2,3.5\nn3,2.5\n"}}, "measurements", "row", "many", "bad_rows=skip", `{"files":{"measurements":{"bad_rows":"skip"}}}`},
-		"unknown":  {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1.5\nx1,2\n"}}, "measurements", "unknown", "not in the network", "bad_rows=skip", `{"files":{"measurements":{"bad_rows":"skip"}}}`},
-		"missing":  {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1.5\nn1,\n"}}, "measurements", "missing", "without a value", "bad_rows=skip", `{"files":{"measurements":{"bad_rows":"skip"}}}`},
-		"codes":    {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1.5\nn1,-9999\nn2,3.5\nn3,-999\n"}}, "measurements", "ambiguous", "stand for missing values", "missing=-9999,-999 missing=none", `{"files":{"measurements":{"missing":"-9999,-999","bad_rows":"skip"}}}`},
-		"unit":     {[]formPart{{"edges", ring(5)}, {"measurements", "node,speed\nn0,1.5 mph\nn1,2.5 mph\n"}}, "measurements", "content", "1.5 mph", "unit=mph columns/value= values=class", `{"files":{"measurements":{"unit":"mph"}}}`},
-		"kind":     {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1\nn1,0\nn2,1\n"}}, "measurements", "kind", "0 or 1", "values=yes-no values=gaussian", `{"values":"yes-no"}`},
-		"tested":   {[]formPart{{"options", `{"values":"share"}`}, {"edges", ring(5)}, {"measurements", "node,positive,n\nn0,1,4\nn1,0,7\n"}}, "measurements", "option", "tested", "columns/tested=", `{"values":"share","files":{"measurements":{"columns":{"tested":"n","value":"positive"}}}}`},
-		"cost":     {[]formPart{{"edges", ring(3)}, {"costs", "node,euro\nn0,1\nn1,2\nn2,3\n"}}, "costs", "content", "no column of costs", "columns/cost=", `{"files":{"costs":{"columns":{"cost":"euro"}}}}`},
-		"an edge":  {[]formPart{{"edges", "graph [ edge [ source 1 target 2 weight 3 ] edge [ source 2 target 3 weight -3 ] ]"}}, "edges", "row", "edge 2: weight \"-3\" is negative", "bad_rows=skip", `{"files":{"edges":{"bad_rows":"skip"}}}`},
-		"no ids":   {[]formPart{{"edges", ring(3)}, {"measurements", "node,value\n7,1.5\n8,2.5\n"}}, "measurements", "ids", "none of its ids", "", ""},
+		"distance": {[]formPart{{"edges", roads}}, "edges", "ambiguous", "length_m", "weights=similarity weights=distance weights=ignore",
+			`{"files":{"edges":{"weights":"distance"}}}`},
+		"column": {[]formPart{{"edges", ring(5)}, {"measurements", "node,speed_a,speed_b\nn0,1.5,2.5\nn1,2.5,3\n"}}, "measurements",
+			"ambiguous", "speed_a", "columns/value=speed_a columns/value=speed_b", `{"files":{"measurements":{"columns":{"value":"speed_b"}}}}`},
+		"bad row": {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1.5\nn1,many\nn2,3.5\nn3,2.5\n"}}, "measurements", "row",
+			"many", "bad_rows=skip", `{"files":{"measurements":{"bad_rows":"skip"}}}`},
+		"unknown": {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1.5\nx1,2\n"}}, "measurements", "unknown",
+			"not in the network", "bad_rows=skip", `{"files":{"measurements":{"bad_rows":"skip"}}}`},
+		"missing": {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1.5\nn1,\n"}}, "measurements", "missing", "without a value",
+			"bad_rows=skip", `{"files":{"measurements":{"bad_rows":"skip"}}}`},
+		"codes": {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1.5\nn1,-9999\nn2,3.5\nn3,-999\n"}}, "measurements",
+			"ambiguous", "stand for missing values", "missing=-9999,-999 missing=none",
+			`{"files":{"measurements":{"missing":"-9999,-999","bad_rows":"skip"}}}`},
+		"unit": {[]formPart{{"edges", ring(5)}, {"measurements", "node,speed\nn0,1.5 mph\nn1,2.5 mph\n"}}, "measurements", "content",
+			"1.5 mph", "unit=mph columns/value= values=class", `{"files":{"measurements":{"unit":"mph"}}}`},
+		"kind": {[]formPart{{"edges", ring(5)}, {"measurements", "node,value\nn0,1\nn1,0\nn2,1\n"}}, "measurements", "kind", "0 or 1",
+			"values=yes-no values=gaussian", `{"values":"yes-no"}`},
+		"tested": {[]formPart{{"options", `{"values":"share"}`}, {"edges", ring(5)}, {"measurements", "node,positive,n\nn0,1,4\nn1,0,7\n"}},
+			"measurements", "option", "tested", "columns/tested=",
+			`{"values":"share","files":{"measurements":{"columns":{"tested":"n","value":"positive"}}}}`},
+		"cost": {[]formPart{{"edges", ring(3)}, {"costs", "node,euro\nn0,1\nn1,2\nn2,3\n"}}, "costs", "content", "no column of costs",
+			"columns/cost=", `{"files":{"costs":{"columns":{"cost":"euro"}}}}`},
+		"an edge": {[]formPart{{"edges", "graph [ edge [ source 1 target 2 weight 3 ] edge [ source 2 target 3 weight -3 ] ]"}}, "edges", "row",
+			"edge 2: weight \"-3\" is negative", "bad_rows=skip", `{"files":{"edges":{"bad_rows":"skip"}}}`},
+		"no ids": {[]formPart{{"edges", ring(3)}, {"measurements", "node,value\n7,1.5\n8,2.5\n"}}, "measurements", "ids", "none of its ids", "",
+			""},
 		"format":   {[]formPart{{"edges", "PK\x03\x04\x14\x00[Content_Types].xml"}}, "edges", "format", "spreadsheet", "", ""},
 		"empty":    {[]formPart{{"edges", ""}}, "edges", "empty", "empty", "", ""},
 		"unpriced": {[]formPart{{"edges", ring(3)}, {"costs", "node,cost\nn0,1\n"}}, "costs", "content", "has no cost", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &host{t: t, server: h.server, http: h.http}
+			h := &host{h.On(t)}
 			a := h.draft(c.parts...)
 			if len(a.Questions) != 1 {
 				t.Fatalf("%+v", a)
@@ -158,7 +157,7 @@ func TestDraftQuestions(t *testing.T) {
 				return
 			}
 			parts := c.parts
-			if parts[0].name == "options" {
+			if parts[0][0] == "options" {
 				parts = parts[1:]
 			}
 			h.draft(append([]formPart{{"options", c.answer}}, parts...)...)
@@ -168,6 +167,7 @@ func TestDraftQuestions(t *testing.T) {
 
 // Forms that are no forms of files, too large, or bombs.
 func TestDraftLimits(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) { o.Limits.Graph, o.Limits.Rows = 8<<20, 3 })
 	refuse := func(kind string, status int, parts ...formPart) {
 		t.Helper()
@@ -207,26 +207,28 @@ func TestDraftLimits(t *testing.T) {
 
 // Old drafts are forgotten.
 func TestDraftsExpire(t *testing.T) {
+	t.Parallel()
 	c := newClock()
-	h := newHost(t, func(o *server.Options) { o.Now = c.now })
+	h := newHost(t, func(o *server.Options) { o.Now = c.Now })
 	a := h.draft(formPart{"edges", ring(5)})
-	c.pass(3600e9)
-	h.server.Evict()
+	c.Pass(3600e9)
+	h.Server.Evict()
 	h.refused("no-draft", 404, "POST", "/v1/studies?draft="+a.Draft, map[string]any{"name": "x"})
 }
 
 // The demo is one study, whoever asks for it, and takes no name from others.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.must("POST", "/v1/studies", map[string]any{"name": "demo", "graph": h.putRing(5)}, nil)
+	h.Must("POST", "/v1/studies", map[string]any{"name": "demo", "graph": h.PutRing(5)}, nil)
 	for _, want := range []int{201, 200} {
-		a := h.must("POST", "/v1/demo?by=anna", nil, nil)
+		a := h.Must("POST", "/v1/demo?by=anna", nil, nil)
 		var made struct {
 			Name   string
 			Values int
 		}
-		if err := json.Unmarshal(a.body, &made); err != nil || a.status != want || made.Name != "demo-2" || made.Values != 150 {
-			t.Errorf("%d %s", a.status, a.body)
+		if err := json.Unmarshal(a.Body, &made); err != nil || a.Status != want || made.Name != "demo-2" || made.Values != 150 {
+			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	}
 }

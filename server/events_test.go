@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"grfgp/internal/testkit"
 	"grfgp/study"
 )
 
@@ -24,21 +24,21 @@ type event struct{ id, kind, data string }
 
 // stream opens a stream of a study, after an event if one is named.
 func (h *host) stream(name, after string) *stream {
-	h.t.Helper()
+	h.T.Helper()
 	headers := []with{"Accept: text/event-stream"}
 	if after != "" {
 		headers = append(headers, with("Last-Event-ID: "+after))
 	}
-	resp, err := h.http.Client().Do(h.request("GET", "/v1/studies/"+name+"/events", nil, headers...))
+	resp, err := h.HTTP.Client().Do(h.Request("GET", "/v1/studies/"+name+"/events", nil, headers...))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" {
-		h.t.Fatalf("stream: %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
+		h.T.Fatalf("stream: %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
-	s := &stream{h.t, resp, bufio.NewScanner(resp.Body)}
+	s := &stream{h.T, resp, bufio.NewScanner(resp.Body)}
 	s.lines.Buffer(nil, 1<<20)
-	h.t.Cleanup(s.close)
+	h.T.Cleanup(s.close)
 	return s
 }
 
@@ -85,8 +85,9 @@ func (s *stream) nextEvent() (out study.Event) {
 
 // A client that lost its stream goes on where it was: every event comes once.
 func TestStreamGoesOn(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
+	h.Create(10)
 	s := h.stream("s", "")
 	if e, _ := s.next(); e.kind != "engine" || e.id != "" || !strings.Contains(e.data, `"state":"`) {
 		t.Fatalf("first %+v", e)
@@ -95,20 +96,20 @@ func TestStreamGoesOn(t *testing.T) {
 		t.Fatalf("event %d", e.Seq)
 	}
 	for _, verb := range []string{"pause", "resume", "pause"} {
-		h.must("POST", "/v1/studies/s/"+verb, nil, nil)
+		h.Must("POST", "/v1/studies/s/"+verb, nil, nil)
 	}
 	if e := s.nextEvent(); e.Seq != 2 || e.Kind() != "paused" {
 		t.Fatalf("event %d %s", e.Seq, e.Kind())
 	}
 	s.close()
-	h.must("POST", "/v1/studies/s/resume", nil, nil)
+	h.Must("POST", "/v1/studies/s/resume", nil, nil)
 	s = h.stream("s", "2")
 	for seq := int64(3); seq <= 5; seq++ {
 		if e := s.nextEvent(); e.Seq != seq {
 			t.Fatalf("event %d where %d is next", e.Seq, seq)
 		}
 	}
-	h.must("POST", "/v1/studies/s/close", nil, nil)
+	h.Must("POST", "/v1/studies/s/close", nil, nil)
 	if e := s.nextEvent(); e.Seq != 6 || e.Kind() != "closed" {
 		t.Fatalf("event %d %s", e.Seq, e.Kind())
 	}
@@ -117,10 +118,11 @@ func TestStreamGoesOn(t *testing.T) {
 
 // Streams end when the server does, so that it can.
 func TestStreamEnds(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
+	h.Create(10)
 	s := h.stream("s", "1")
-	go h.server.Close()
+	go h.Server.Close()
 	for {
 		if _, ok := s.next(); !ok {
 			break
@@ -130,11 +132,12 @@ func TestStreamEnds(t *testing.T) {
 }
 
 func TestEventPages(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
+	h.Create(10)
 	for range 3 {
-		h.must("POST", "/v1/studies/s/pause", nil, nil)
-		h.must("POST", "/v1/studies/s/resume", nil, nil)
+		h.Must("POST", "/v1/studies/s/pause", nil, nil)
+		h.Must("POST", "/v1/studies/s/resume", nil, nil)
 	}
 	var seen []int64
 	for after := int64(0); ; {
@@ -142,7 +145,7 @@ func TestEventPages(t *testing.T) {
 			Events []study.Event
 			Next   int64
 		}
-		h.must("GET", fmt.Sprintf("/v1/studies/s/events?after=%d&limit=3", after), nil, &page)
+		h.Must("GET", fmt.Sprintf("/v1/studies/s/events?after=%d&limit=3", after), nil, &page)
 		for _, e := range page.Events {
 			seen = append(seen, e.Seq)
 		}
@@ -157,12 +160,10 @@ func TestEventPages(t *testing.T) {
 
 // A page is open while ten thousand results come: it sees each of them once.
 func TestPageOpenUnderLoad(t *testing.T) {
-	tells := 10_000
-	if testing.Short() {
-		tells = 1000
-	}
+	t.Parallel()
+	tells := testkit.Size(1000, 10_000)
 	h := newHost(t)
-	h.create(100, func(s *study.Settings) { s.Repeats = true })
+	h.Create(100, func(s *study.Settings) { s.Repeats = true })
 	s := h.stream("s", "1")
 	const clients = 8
 	failed := make(chan error, clients)
@@ -170,13 +171,13 @@ func TestPageOpenUnderLoad(t *testing.T) {
 		go func() {
 			for k := c; k < tells; k += clients {
 				body := map[string]any{"observations": []study.Measurement{{Node: fmt.Sprintf("n%d", k%100), Value: float64(k)}}}
-				if a, err := h.try("POST", "/v1/studies/s/observations", body); err != nil || a.status != 201 {
-					failed <- fmt.Errorf("%d %s %v", a.status, a.body, err)
+				if a, err := h.Try("POST", "/v1/studies/s/observations", body); err != nil || a.Status != 201 {
+					failed <- fmt.Errorf("%d %s %v", a.Status, a.Body, err)
 					return
 				}
 				if k%1000 == 0 { // somebody looks at the map, too
-					if a, err := h.try("GET", "/v1/studies/s/map", nil); err != nil || a.status != 200 {
-						failed <- fmt.Errorf("map: %d %v", a.status, err)
+					if a, err := h.Try("GET", "/v1/studies/s/map", nil); err != nil || a.Status != 200 {
+						failed <- fmt.Errorf("map: %d %v", a.Status, err)
 						return
 					}
 				}
@@ -185,7 +186,6 @@ func TestPageOpenUnderLoad(t *testing.T) {
 		}()
 	}
 	seen := make([]bool, tells)
-	began := time.Now()
 	for k := range tells {
 		e := s.nextEvent()
 		if e.Seq != int64(k)+2 {
@@ -197,7 +197,6 @@ func TestPageOpenUnderLoad(t *testing.T) {
 		}
 		seen[v] = true
 	}
-	t.Logf("%d tells in %v", tells, time.Since(began))
 	for range clients {
 		if err := <-failed; err != nil {
 			t.Fatal(err)

@@ -15,11 +15,13 @@ import (
 
 // Numbers that are not finite stop at the door, however they are written.
 func TestNotFiniteIn(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(20)
-	h.must("POST", "/v1/studies/s/asks", `{"count":2}`, nil)
-	graph := h.putRing(20)
-	for _, v := range []string{"NaN", "nan", "Infinity", "-Infinity", "inf", "-Inf", "+Inf", "1e999", "-1e999", `"NaN"`, `"-Infinity"`, `"inf"`, `"1e999"`} {
+	h.Create(20)
+	h.Must("POST", "/v1/studies/s/asks", `{"count":2}`, nil)
+	graph := h.PutRing(20)
+	for _, v := range []string{"NaN", "nan", "Infinity", "-Infinity", "inf", "-Inf", "+Inf", "1e999", "-1e999", `"NaN"`, `"-Infinity"`,
+		`"inf"`, `"1e999"`} {
 		for path, body := range map[string]string{
 			"PUT /v1/studies/s/trials/1/result": `{"value":%s}`,
 			"POST /v1/studies/s/observations":   `{"observations":[{"node":"n1","value":1},{"node":"n2","value":%s}]}`,
@@ -29,30 +31,30 @@ func TestNotFiniteIn(t *testing.T) {
 			"POST /v1/studies?by=d":             `{"name":"x","graph":"` + graph + `","spec":{"mean":%s}}`,
 		} {
 			method, at, _ := strings.Cut(path, " ")
-			a := h.do(method, at, fmt.Sprintf(body, v))
+			a := h.Do(method, at, fmt.Sprintf(body, v))
 			p := h.problem(a)
 			text := v[0] == '"' && strings.Contains(at, "by=") // a text where a number is wanted
-			if a.status != 422 && !(text && a.status == 400) {
-				t.Errorf("%s %s: %d %+v", at, v, a.status, p)
+			if a.Status != 422 && !(text && a.Status == 400) {
+				t.Errorf("%s %s: %d %+v", at, v, a.Status, p)
 			}
 		}
 		goal := strings.Trim(v, `"`)
-		if a := h.do("POST", "/v1/studies", map[string]any{"name": "x", "graph": graph, "goal": "threshold=" + goal}); a.status/100 != 4 {
-			t.Errorf("threshold=%s: %d %s", goal, a.status, a.body)
+		if a := h.Do("POST", "/v1/studies", map[string]any{"name": "x", "graph": graph, "goal": "threshold=" + goal}); a.Status/100 != 4 {
+			t.Errorf("threshold=%s: %d %s", goal, a.Status, a.Body)
 		}
-		if a := h.do("GET", "/v1/graphs/"+graph+"/edges?box=0,0,1,"+goal, nil); a.status != 400 && goal != "+Inf" {
-			t.Errorf("box %s: %d", goal, a.status)
+		if a := h.Do("GET", "/v1/graphs/"+graph+"/edges?box=0,0,1,"+goal, nil); a.Status != 400 && goal != "+Inf" {
+			t.Errorf("box %s: %d", goal, a.Status)
 		}
 		csv := "source,target,weight\nn1,n2," + goal + "\nn2,n3,1\n"
-		if a := h.do("POST", "/v1/graphs", csv, "Content-Type: text/csv"); a.status == 201 && !strings.EqualFold(goal, "nan") {
-			t.Errorf("a weight of %s is taken: %s", goal, a.body)
+		if a := h.Do("POST", "/v1/graphs", csv, "Content-Type: text/csv"); a.Status == 201 && !strings.EqualFold(goal, "nan") {
+			t.Errorf("a weight of %s is taken: %s", goal, a.Body)
 		}
 	}
 	var view struct {
 		Values int
 		Trials map[string]int
 	}
-	if h.must("GET", "/v1/studies/s", nil, &view); view.Values != 0 || view.Trials["pending"] != 2 {
+	if h.Must("GET", "/v1/studies/s", nil, &view); view.Values != 0 || view.Trials["pending"] != 2 {
 		t.Errorf("something was taken: %+v", view)
 	}
 }
@@ -63,6 +65,7 @@ var word = regexp.MustCompile(`(?i)[:\[,]\s*[-+]?(nan|inf)`)
 // Numbers at the end of what float64 holds go in, and nothing that is not finite
 // comes out of any endpoint: neither in JSON, nor in CSV, nor in columns.
 func TestNotFiniteOut(t *testing.T) {
+	t.Parallel()
 	for name, values := range map[string][]float64{
 		"largest":  {1e308, -1e308, 1e308, -1e308, math.MaxFloat64, -math.MaxFloat64},
 		"smallest": {5e-324, 0, -5e-324, 1e-308, 2e-308, 3e-308},
@@ -71,11 +74,11 @@ func TestNotFiniteOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t, func(o *server.Options) { o.NewEngine = nil }) // the real one
-			h.create(30)
+			h.Create(30)
 			var issued struct{ Trials []struct{ Trial int } }
-			h.must("POST", "/v1/studies/s/asks", `{"count":6}`, &issued)
+			h.Must("POST", "/v1/studies/s/asks", `{"count":6}`, &issued)
 			for k, v := range values {
-				h.must("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", k+1), map[string]any{"value": v}, nil)
+				h.Must("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", k+1), map[string]any{"value": v}, nil)
 			}
 			modelled := 0
 			for _, r := range server.RouteList() {
@@ -91,18 +94,18 @@ func TestNotFiniteOut(t *testing.T) {
 					paths = append(paths, paths[0]+"?format=csv")
 				}
 				for _, path := range paths {
-					a := h.do("GET", path, nil)
-					if a.status >= 500 || a.status == 200 && len(a.body) == 0 {
-						t.Errorf("%s: %d %s", path, a.status, a.body)
+					a := h.Do("GET", path, nil)
+					if a.Status >= 500 || a.Status == 200 && len(a.Body) == 0 {
+						t.Errorf("%s: %d %s", path, a.Status, a.Body)
 					}
-					if a.status == 200 && strings.HasSuffix(path, "/predictions") {
+					if a.Status == 200 && strings.HasSuffix(path, "/predictions") {
 						modelled++
 					}
 					checkFinite(t, path, a)
 				}
 			}
-			if a := h.do("POST", "/v1/studies/s/asks", `{"count":2}`); a.status >= 500 {
-				t.Errorf("ask: %d %s", a.status, a.body)
+			if a := h.Do("POST", "/v1/studies/s/asks", `{"count":2}`); a.Status >= 500 {
+				t.Errorf("ask: %d %s", a.Status, a.Body)
 			} else {
 				checkFinite(t, "asks", a)
 			}
@@ -116,17 +119,17 @@ func TestNotFiniteOut(t *testing.T) {
 // checkFinite looks for numbers that are none.
 func checkFinite(t *testing.T, path string, a answer) {
 	t.Helper()
-	switch kind, _, _ := strings.Cut(a.header.Get("Content-Type"), ";"); kind {
+	switch kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";"); kind {
 	case "application/json", "application/problem+json":
-		if !json.Valid(a.body) || word.Match(a.body) {
-			t.Errorf("%s: %s", path, a.body)
+		if !json.Valid(a.Body) || word.Match(a.Body) {
+			t.Errorf("%s: %s", path, a.Body)
 		}
 	case "text/csv":
-		if regexp.MustCompile(`(?i)(^|,)[-+]?(nan|inf)`).Match(a.body) {
-			t.Errorf("%s: %s", path, a.body)
+		if regexp.MustCompile(`(?i)(^|,)[-+]?(nan|inf)`).Match(a.Body) {
+			t.Errorf("%s: %s", path, a.Body)
 		}
 	case server.ColumnsType:
-		c := readColumns(t, a.body)
+		c := readColumns(t, a.Body)
 		for name, column := range c.floats {
 			for _, v := range column {
 				if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {

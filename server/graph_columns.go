@@ -34,7 +34,8 @@ func (s *Server) showGraphColumns(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return respond(w, http.StatusOK, map[string]any{
-		"id": net.id, "nodes": net.Graph.Len(), "edges": net.Graph.Edges(), "coordinates": coordinates(net.Nodes), "columns": graphColumns(net.Nodes),
+		"id": net.id, "nodes": net.Graph.Len(), "edges": net.Graph.Edges(), "coordinates": coordinates(net.Nodes),
+		"columns": graphColumns(net.Nodes),
 	})
 }
 

@@ -176,7 +176,8 @@ func (s *Server) readGraph(r *http.Request, body *upload, opts graphio.Options) 
 		return graphio.Decode(packed)
 	case "multipart/form-data":
 		return s.readParts(r.Context(), multipart.NewReader(body, params["boundary"]), body.memory, opts)
-	case "text/csv", "text/plain", "text/tab-separated-values", "application/octet-stream", "application/gzip", "application/zstd", "application/xml", "application/graphml+xml":
+	case "text/csv", "text/plain", "text/tab-separated-values", "application/octet-stream", "application/gzip", "application/zstd",
+		"application/xml", "application/graphml+xml":
 		edges, err := s.decompress(body, body.memory)
 		if err != nil {
 			return nil, err
@@ -187,7 +188,8 @@ func (s *Server) readGraph(r *http.Request, body *upload, opts graphio.Options) 
 }
 
 // readParts reads a form with a file of nodes, which is optional, and one of edges.
-func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, memory *reservation, opts graphio.Options) (*graphio.Network, error) {
+func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, memory *reservation, opts graphio.Options) (*graphio.Network,
+	error) {
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {

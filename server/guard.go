@@ -16,7 +16,8 @@ import (
 )
 
 // contentPolicy lets the page load its own files and nothing else.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; " +
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+	"font-src 'self'; " +
 	"worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // guard wraps all routes. It counts and logs every request, sets security headers,
@@ -25,7 +26,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = s.withoutBase(s.behindProxy(r))
-		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.opts.Limits.IdleTime, status: http.StatusOK, takesGzip: takesGzip(r)}
+		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.opts.Limits.IdleTime, status: http.StatusOK,
+			takesGzip: takesGzip(r)}
 		began := time.Now()
 		defer func() {
 			v := recover()
@@ -108,7 +110,8 @@ func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if needed := rt.needs(); !who.role.Allows(needed) {
-		s.log.Warn("not allowed by the role", "method", r.Method, "path", r.URL.Path, "by", who.name, "role", string(who.role), "from", r.RemoteAddr)
+		s.log.Warn("not allowed by the role", "method", r.Method, "path", r.URL.Path, "by", who.name, "role", string(who.role), "from",
+			r.RemoteAddr)
 		return wrongRole.because("the token of %s has the role %s; this needs the role %s", who.name, who.role, needed)
 	}
 	if out, ok := w.(*answer); ok {

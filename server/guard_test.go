@@ -24,6 +24,7 @@ const secret = "correct-horse-battery-staple"
 // All routes, by all methods, from friends and strangers: what is refused changes
 // nothing, and nothing is refused by accident.
 func TestWhoMayDoWhat(t *testing.T) {
+	t.Parallel()
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 	routes := map[string][]string{}
 	for _, r := range server.RouteList() {
@@ -35,7 +36,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"read-only": newHost(t, func(o *server.Options) { o.ReadOnly = true }),
 	}
 	for _, name := range []string{"open", "token"} {
-		setups[name].create(10)
+		setups[name].Create(10)
 	}
 	callers := []struct {
 		name    string
@@ -55,7 +56,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		for path, known := range routes {
 			for _, method := range methods {
 				for _, c := range callers {
-					got := h.do(method, concrete(path), nil, c.headers...).status
+					got := h.Do(method, concrete(path), nil, c.headers...).Status
 					reads := method == "GET" || method == "HEAD"
 					safe := reads || method == "OPTIONS"
 					exists := slices.Contains(known, method) || method == "HEAD" && slices.Contains(known, "GET")
@@ -87,31 +88,33 @@ func TestWhoMayDoWhat(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(setups["token"].log.String(), secret) {
+	if strings.Contains(setups["token"].Log.String(), secret) {
 		t.Error("the token is in the log")
 	}
 }
 
 // What GET shows is the same before and after all GETs were tried.
 func TestReadingChangesNothing(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
-	h.observe(five)
-	before := h.must("GET", "/v1/studies/s/export", nil, nil).body
+	h.Create(10)
+	h.Observe(five)
+	before := h.Must("GET", "/v1/studies/s/export", nil, nil).Body
 	for _, r := range server.RouteList() {
 		if r.Method == "GET" {
-			h.do("GET", concrete(r.Path), nil)
+			h.Do("GET", concrete(r.Path), nil)
 		}
 	}
-	if after := h.must("GET", "/v1/studies/s/export", nil, nil).body; string(after) != string(before) {
+	if after := h.Must("GET", "/v1/studies/s/export", nil, nil).Body; string(after) != string(before) {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 }
 
 func TestSecurityHeaders(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for _, path := range []string{"/", "/v1/meta", "/nowhere", "/assets/nothing"} {
-		header := h.do("GET", path, nil).header
+		header := h.Do("GET", path, nil).Header
 		for name, part := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Resource-Policy": "same-origin", "X-Frame-Options": "DENY", "Cache-Control": "no-",
@@ -128,34 +131,38 @@ func TestSecurityHeaders(t *testing.T) {
 
 // Names of files and studies lead nowhere but to those of the page and the store.
 func TestPathsLeadNowhere(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
+	h.Create(10)
 	for _, path := range []string{
-		"/assets/../web.go", "/assets/%2e%2e/web.go", "/assets/..%2fweb.go", "/assets/%2e%2e%2f%2e%2e%2fgo.mod", "/assets//etc/passwd", "/assets/..%5c..%5cgo.mod",
+		"/assets/../web.go", "/assets/%2e%2e/web.go", "/assets/..%2fweb.go", "/assets/%2e%2e%2f%2e%2e%2fgo.mod", "/assets//etc/passwd",
+		"/assets/..%5c..%5cgo.mod",
 		"/assets/", "/assets/.", "/assets/%00", "/etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/web.go", "/index.html/..%2f",
-		"/v1/studies/..%2f..%2fetc%2fpasswd", "/v1/studies/%2e%2e", "/v1/studies/s%00", "/v1/graphs/..%2f..%2fetc%2fpasswd", "/v1/graphs/%2e%2e%2fgrfgp.db",
+		"/v1/studies/..%2f..%2fetc%2fpasswd", "/v1/studies/%2e%2e", "/v1/studies/s%00", "/v1/graphs/..%2f..%2fetc%2fpasswd",
+		"/v1/graphs/%2e%2e%2fgrfgp.db",
 		"/v1/studies/s/trials/..%2f1", "/v1/studies/s/trials/-1", "/v1/studies/s/trials/99999999999999999999", "/v1/studies/s/observations/0x1",
 	} {
-		a := h.do("GET", path, nil)
-		if a.status < 400 || strings.Contains(string(a.body), "root:") || strings.Contains(string(a.body), "package web") {
-			t.Errorf("%s: %d %.80s", path, a.status, a.body)
+		a := h.Do("GET", path, nil)
+		if a.Status < 400 || strings.Contains(string(a.Body), "root:") || strings.Contains(string(a.Body), "package web") {
+			t.Errorf("%s: %d %.80s", path, a.Status, a.Body)
 		}
 	}
 	for _, name := range []string{"../x", "a/b", "", ".", "..", "a\x00b", strings.Repeat("a", 200), "a b", "-a"} {
-		body := map[string]any{"name": name, "graph": h.putRing(10)}
-		if a := h.do("POST", "/v1/studies", body); a.status != http.StatusBadRequest {
-			t.Errorf("a study called %q: %d %s", name, a.status, a.body)
+		body := map[string]any{"name": name, "graph": h.PutRing(10)}
+		if a := h.Do("POST", "/v1/studies", body); a.Status != http.StatusBadRequest {
+			t.Errorf("a study called %q: %d %s", name, a.Status, a.Body)
 		}
 	}
 }
 
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) { o.Hosts = []string{"lab.example.org"} })
 	for name, want := range map[string]int{
 		"localhost": 200, "localhost:99": 200, "127.0.0.1:8080": 200, "[::1]:8080": 200, "LAB.example.org": 200, "lab.example.org:443": 200,
 		"evil.example": 421, "localhost.evil.example": 421, "lab.example.org.evil.example": 421, "127.0.0.1.evil.example": 421,
 	} {
-		if got := h.do("GET", "/healthz", nil, with("Host: "+name)).status; got != want {
+		if got := h.Do("GET", "/healthz", nil, with("Host: "+name)).Status; got != want {
 			t.Errorf("Host %s: %d, want %d", name, got, want)
 		}
 	}

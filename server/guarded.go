@@ -282,6 +282,7 @@ func (c *crash) words() string {
 	if c.Times > 1 {
 		times = fmt.Sprintf(", for the %d. time", c.Times)
 	}
-	return fmt.Sprintf("the server ended%s while it was at work on the model (%s, begun %s); results are taken and nodes are drawn at random until somebody tries the model again",
+	return fmt.Sprintf("the server ended%s while it was at work on the model (%s, begun %s); results are taken and nodes are drawn at "+
+		"random until somebody tries the model again",
 		times, c.Work, c.Since.UTC().Format(time.RFC3339))
 }

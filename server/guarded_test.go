@@ -14,6 +14,7 @@ import (
 	"grfgp/graphio"
 	"grfgp/internal/parallel"
 	"grfgp/server"
+	"grfgp/server/servertest"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -21,14 +22,14 @@ import (
 // realEngine makes a host fit real models, in 4 GiB.
 func realEngine(o *server.Options) { o.NewEngine, o.Memory = nil, 4<<30 }
 
-// stored writes a study into the store of a host without asking the server, as an older
-// version would have accepted it, with values that are enough for a model.
+// stored writes a study into the store of a host without asking the server, which would refuse
+// it, with values that are enough for a model.
 func (s *host) stored(name, graph string, spec grfgp.Spec, values ...float64) {
-	s.t.Helper()
-	log := s.store.Log(name)
+	s.T.Helper()
+	log := s.Store.Log(name)
 	settings := study.Settings{Name: name, Graph: graph, Seed: 1, Spec: spec}
-	if _, err := study.Create(s.t.Context(), log, settings, "", time.Now()); err != nil {
-		s.t.Fatal(err)
+	if _, err := study.Create(s.T.Context(), log, settings, "", time.Now()); err != nil {
+		s.T.Fatal(err)
 	}
 	e := study.Event{Seq: 2, Time: time.Now().UTC()}
 	var p study.Observed
@@ -36,8 +37,8 @@ func (s *host) stored(name, graph string, spec grfgp.Spec, values ...float64) {
 		p.Values = append(p.Values, study.Measurement{Node: fmt.Sprintf("n%d", k), Value: v})
 	}
 	e.Data = p
-	if err := log.Append(s.t.Context(), e); err != nil {
-		s.t.Fatal(err)
+	if err := log.Append(s.T.Context(), e); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
@@ -63,9 +64,10 @@ var hopeless = []struct {
 
 // A study whose model cannot be fitted is refused, with the reason.
 func TestHopelessIsRefused(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, realEngine)
 	for _, c := range hopeless {
-		p := h.refused(c.kind, c.status, "POST", "/v1/studies", study.Settings{Name: "s", Graph: h.putRing(c.n), Spec: c.spec})
+		p := h.refused(c.kind, c.status, "POST", "/v1/studies", study.Settings{Name: "s", Graph: h.PutRing(c.n), Spec: c.spec})
 		if !strings.Contains(p.Detail, c.reason) || strings.Contains(p.Detail, "--") {
 			t.Errorf("%s: %s", c.name, p.Detail)
 		}
@@ -76,32 +78,33 @@ func TestHopelessIsRefused(t *testing.T) {
 // A stored study whose model cannot be fitted does not end the server: it is read, takes
 // values and gives nodes at random, and says why there is no model.
 func TestHopelessIsOpened(t *testing.T) {
+	t.Parallel()
 	for _, c := range hopeless {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHost(t, realEngine)
-			h.stored("s", h.putRing(c.n), c.spec, unlike[:5]...)
-			h.must("GET", "/v1/studies", nil, nil)
-			h.must("GET", "/v1/studies/s", nil, nil)
+			h.stored("s", h.PutRing(c.n), c.spec, unlike[:5]...)
+			h.Must("GET", "/v1/studies", nil, nil)
+			h.Must("GET", "/v1/studies/s", nil, nil)
 			var a study.Ask
-			h.must("POST", "/v1/studies/s/asks", `{"count":1}`, &a)
+			h.Must("POST", "/v1/studies/s/asks", `{"count":1}`, &a)
 			if len(a.Trials) != 1 || a.Random == "" || !strings.Contains(a.Trials[0].Why, "drawn at random: the model cannot be fitted") {
 				t.Errorf("ask %+v", a)
 			}
-			h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":7}`, nil)
+			h.Must("PUT", "/v1/studies/s/trials/1/result", `{"value":7}`, nil)
 			for _, path := range []string{"predictions", "calibration", "effects"} {
-				answer := h.do("GET", "/v1/studies/s/"+path, nil)
-				if p := h.problem(answer); answer.status != 409 && answer.status != 422 || strings.Contains(p.Detail, "log of the server") {
-					t.Errorf("%s: %d %s", path, answer.status, p.Detail)
+				answer := h.Do("GET", "/v1/studies/s/"+path, nil)
+				if p := h.problem(answer); answer.Status != 409 && answer.Status != 422 || strings.Contains(p.Detail, "log of the server") {
+					t.Errorf("%s: %d %s", path, answer.Status, p.Detail)
 				}
 			}
-			h.must("GET", "/v1/studies/s/candidates", nil, nil)
-			h.must("GET", "/v1/studies/s/history", nil, nil)
-			h.must("GET", "/v1/studies/s/map", nil, nil)
+			h.Must("GET", "/v1/studies/s/candidates", nil, nil)
+			h.Must("GET", "/v1/studies/s/history", nil, nil)
+			h.Must("GET", "/v1/studies/s/map", nil, nil)
 			var view struct {
 				Values int
 				Engine struct{ State, Error string }
 			}
-			h.must("GET", "/v1/studies/s", nil, &view)
+			h.Must("GET", "/v1/studies/s", nil, &view)
 			if view.Values != 6 || view.Engine.State != "failed" || view.Engine.Error == "" {
 				t.Errorf("%+v", view)
 			}
@@ -111,12 +114,13 @@ func TestHopelessIsOpened(t *testing.T) {
 
 // Values without a model, or with none that numbers can hold, are no failure.
 func TestValuesWithoutModel(t *testing.T) {
+	t.Parallel()
 	for name, values := range map[string][]float64{"constant": {3, 3, 3, 3, 3, 3}, "1e308": {1e308, -1e308, 1e308, -1e308, 1e308, -1e308}} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t, realEngine)
-			h.stored("s", h.putRing(30), grfgp.Spec{Seed: 1}, values...)
+			h.stored("s", h.PutRing(30), grfgp.Spec{Seed: 1}, values...)
 			var a study.Ask
-			h.must("POST", "/v1/studies/s/asks", `{"count":2}`, &a)
+			h.Must("POST", "/v1/studies/s/asks", `{"count":2}`, &a)
 			if len(a.Trials) != 2 || !strings.Contains(a.Trials[0].Why, "drawn at random") {
 				t.Errorf("ask %+v", a)
 			}
@@ -139,24 +143,27 @@ func (breaking) Fit(context.Context, []study.Measurement) (study.Snapshot, error
 
 // A panic in a worker is a failed fit.
 func TestPanicIsAFailedFit(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) {
-		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) { return breaking{simple{net}}, nil }
+		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) {
+			return breaking{simple{Net: net}}, nil
+		}
 	})
-	h.create(20)
-	h.observe(five)
+	h.Create(20)
+	h.Observe(five)
 	p := h.refused("no-fit", 409, "GET", "/v1/studies/s/predictions", nil)
 	if !strings.Contains(p.Detail, "index out of range") || strings.Contains(p.Detail, "goroutine") {
 		t.Errorf("%q", p.Detail)
 	}
 	var a study.Ask
-	h.must("POST", "/v1/studies/s/asks", `{}`, &a)
+	h.Must("POST", "/v1/studies/s/asks", `{}`, &a)
 	if !strings.Contains(a.Random, "index out of range") {
 		t.Errorf("%+v", a)
 	}
-	if !strings.Contains(h.log.String(), "goroutine") {
+	if !strings.Contains(h.Log.String(), "goroutine") {
 		t.Error("the log has no stack")
 	}
-	if marks, err := h.store.Marks(t.Context()); err != nil || len(marks) != 0 {
+	if marks, err := h.Store.Marks(t.Context()); err != nil || len(marks) != 0 {
 		t.Errorf("marks %v: %v", marks, err)
 	}
 }
@@ -174,7 +181,7 @@ func newDying(t *testing.T) *dying {
 }
 
 func (d *dying) engine(net *graphio.Network, _ study.Settings) (study.Engine, error) {
-	return &dying{simple{net}, d.began, d.forgotten}, nil
+	return &dying{simple{Net: net}, d.began, d.forgotten}, nil
 }
 
 func (d *dying) Fit(ctx context.Context, _ []study.Measurement) (study.Snapshot, error) {
@@ -186,24 +193,25 @@ func (d *dying) Fit(ctx context.Context, _ []study.Measurement) (study.Snapshot,
 // A model that brings the process down is in quarantine after the next start, again after
 // a second crash, and until somebody asks for it.
 func TestQuarantine(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "s.db")
 	crash := func() { // the marks that a process leaves behind that is killed in a fit
 		kept := openStore(t, file)
 		d := newDying(t)
 		s := server.New(server.Options{Store: withoutUnmark{kept}, NewEngine: d.engine, Limits: server.Limits{Patience: 100 * time.Millisecond}})
-		h := &host{t: t, server: s, http: httptest.NewServer(s), store: kept, log: new(lockedBuffer)}
+		h := &host{&servertest.Host{T: t, Server: s, HTTP: httptest.NewServer(s), Store: kept}}
 		defer func() {
-			h.server.Stop()
-			h.http.CloseClientConnections()
-			h.http.Close()
+			h.Server.Stop()
+			h.HTTP.CloseClientConnections()
+			h.HTTP.Close()
 		}()
-		if a := h.do("GET", "/v1/studies/s", nil); a.status == 404 {
-			h.create(20)
-			h.observe(five)
+		if a := h.Do("GET", "/v1/studies/s", nil); a.Status == 404 {
+			h.Create(20)
+			h.Observe(five)
 		} else {
-			h.must("POST", "/v1/studies/s/retry", `{}`, nil)
+			h.Must("POST", "/v1/studies/s/retry", `{}`, nil)
 		}
-		go h.try("GET", "/v1/studies/s/predictions", nil)
+		go h.Try("GET", "/v1/studies/s/predictions", nil)
 		<-d.began
 		if err := kept.Close(); err != nil {
 			t.Fatal(err)
@@ -220,30 +228,30 @@ func TestQuarantine(t *testing.T) {
 		h := newHost(t, func(o *server.Options) {
 			o.Store = kept
 			o.NewEngine = func(net *graphio.Network, _ study.Settings) (study.Engine, error) {
-				return counting{simple{net}, &fits}, nil
+				return counting{simple{Net: net}, &fits}, nil
 			}
 		})
 		var list struct {
 			Studies []struct{ Engine struct{ State string } }
 		}
-		h.must("GET", "/v1/studies", nil, &list)
+		h.Must("GET", "/v1/studies", nil, &list)
 		if list.Studies[0].Engine.State != "quarantined" {
 			t.Errorf("%+v", list)
 		}
-		h.observe(map[string]float64{fmt.Sprintf("n%d", 10+times): 4})
+		h.Observe(map[string]float64{fmt.Sprintf("n%d", 10+times): 4})
 		p := h.refused("quarantined", 409, "GET", "/v1/studies/s/predictions", nil)
 		if !strings.Contains(p.Detail, "tries the model again") || times == 2 && !strings.Contains(p.Detail, "2. time") {
 			t.Errorf("%s", p.Detail)
 		}
 		var a study.Ask
-		if h.must("POST", "/v1/studies/s/asks", `{}`, &a); len(a.Trials) != 1 || a.Random == "" {
+		if h.Must("POST", "/v1/studies/s/asks", `{}`, &a); len(a.Trials) != 1 || a.Random == "" {
 			t.Errorf("ask %+v", a)
 		}
-		h.must("GET", "/v1/studies/s", nil, &view)
+		h.Must("GET", "/v1/studies/s", nil, &view)
 		if view.Values != 5+times || view.Engine.State != "quarantined" || fits != 0 {
 			t.Errorf("%+v after %d fits", view, fits)
 		}
-		h.close()
+		h.Close()
 		if marks, err := kept.Marks(t.Context()); err != nil || marks["s"] == "" {
 			t.Errorf("marks %v: %v", marks, err)
 		}
@@ -256,12 +264,12 @@ func TestQuarantine(t *testing.T) {
 	h := newHost(t, func(o *server.Options) {
 		o.Store = kept
 		o.NewEngine = func(net *graphio.Network, _ study.Settings) (study.Engine, error) {
-			return counting{simple{net}, &fits}, nil
+			return counting{simple{Net: net}, &fits}, nil
 		}
 	})
-	h.must("POST", "/v1/studies/s/retry", `{}`, nil)
-	h.must("GET", "/v1/studies/s/predictions", nil, nil)
-	h.must("GET", "/v1/studies/s", nil, &view)
+	h.Must("POST", "/v1/studies/s/retry", `{}`, nil)
+	h.Must("GET", "/v1/studies/s/predictions", nil, nil)
+	h.Must("GET", "/v1/studies/s", nil, &view)
 	if view.Engine.State != "ready" || fits == 0 {
 		t.Errorf("%+v after %d fits", view, fits)
 	}
@@ -291,20 +299,22 @@ func (s withoutUnmark) SetMark(ctx context.Context, name, text string) error {
 
 // A server that is shut down while it fits leaves no mark.
 func TestShutdownLeavesNoMark(t *testing.T) {
+	t.Parallel()
 	var d *dying
 	h := newHost(t, func(o *server.Options) {
 		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) { return d.engine(net, s) }
+		o.Limits.Patience = 100 * time.Millisecond // the request has no other end
 	})
 	d = newDying(t) // forgotten before the host is closed
-	h.create(20)
-	h.observe(five)
-	go h.try("GET", "/v1/studies/s/predictions", nil)
+	h.Create(20)
+	h.Observe(five)
+	go h.Try("GET", "/v1/studies/s/predictions", nil)
 	<-d.began
-	if marks, err := h.store.Marks(t.Context()); err != nil || !strings.Contains(marks["s"], "fit") {
+	if marks, err := h.Store.Marks(t.Context()); err != nil || !strings.Contains(marks["s"], "fit") {
 		t.Errorf("marks %v: %v", marks, err)
 	}
-	h.server.Stop()
-	if marks, err := h.store.Marks(t.Context()); err != nil || len(marks) != 0 {
+	h.Server.Stop()
+	if marks, err := h.Store.Marks(t.Context()); err != nil || len(marks) != 0 {
 		t.Errorf("marks %v: %v", marks, err)
 	}
 }
@@ -312,6 +322,7 @@ func TestShutdownLeavesNoMark(t *testing.T) {
 // An upload for which there is no memory is refused with the reason, and leaves nothing
 // reserved.
 func TestUploadWithoutMemory(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) { o.Memory = 1 << 10 })
 	for range 3 {
 		p := h.refused("no-memory", 503, "POST", "/v1/graphs", ring(1000), "Content-Type: text/csv")
@@ -323,15 +334,16 @@ func TestUploadWithoutMemory(t *testing.T) {
 
 // A stored graph for which there is no memory does not end the server.
 func TestGraphWithoutMemory(t *testing.T) {
+	t.Parallel()
 	kept := openStore(t, store.Memory)
 	h := newHost(t, func(o *server.Options) { o.Store = kept })
-	h.create(3000)
-	h.must("POST", "/v1/studies/s/asks", `{}`, nil)
+	h.Create(3000)
+	h.Must("POST", "/v1/studies/s/asks", `{}`, nil)
 	h = newHost(t, func(o *server.Options) { o.Store, o.Memory = kept, 1<<10 })
-	h.must("GET", "/v1/studies", nil, nil)
-	h.must("GET", "/v1/studies/s", nil, nil)
+	h.Must("GET", "/v1/studies", nil, nil)
+	h.Must("GET", "/v1/studies/s", nil, nil)
 	if p := h.refused("too-costly", 422, "GET", "/v1/studies/s/predictions", nil); !strings.Contains(p.Detail, "the graph takes about") {
 		t.Errorf("%s", p.Detail)
 	}
-	h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":7}`, nil)
+	h.Must("PUT", "/v1/studies/s/trials/1/result", `{"value":7}`, nil)
 }

@@ -10,7 +10,8 @@ import (
 // zipTypes are the media types that are compressed on the way. Others are compressed already, or are
 // streams, whose parts must arrive at once.
 var zipTypes = map[string]bool{
-	"application/json": true, "application/problem+json": true, "application/vnd.mapbox-vector-tile": true, ColumnsType: true, "text/csv": true,
+	"application/json": true, "application/problem+json": true, "application/vnd.mapbox-vector-tile": true, ColumnsType: true,
+	"text/csv":  true,
 	"text/html": true, "text/javascript": true, "text/css": true, "image/svg+xml": true, "application/manifest+json": true,
 }
 

@@ -30,7 +30,8 @@ func (s *Server) deleteStudy(w http.ResponseWriter, r *http.Request) error {
 	case err != nil && !damaged:
 		return err
 	case q.text("confirm") != name:
-		return invalid.because("this deletes the study and all its measurements for good; export it first, and repeat its name: ?confirm=%s", name)
+		return invalid.because("this deletes the study and all its measurements for good; export it first, and repeat its name: ?confirm=%s",
+			name)
 	}
 	s.lives.Lock()
 	defer s.lives.Unlock()

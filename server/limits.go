@@ -32,7 +32,8 @@ type Limits struct {
 // team.
 func DefaultLimits() Limits {
 	return Limits{
-		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Uploads: 16, Downloads: 64, Streams: 256, Studies: 200, Keep: 15 * time.Minute, MapNodes: 4_000_000,
+		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Uploads: 16, Downloads: 64, Streams: 256, Studies: 200,
+		Keep: 15 * time.Minute, MapNodes: 4_000_000,
 		ModelTime: time.Hour, Patience: 10 * time.Second, BodyTime: 10 * time.Second, IdleTime: time.Minute,
 	}
 }
@@ -47,7 +48,8 @@ func (l Limits) complete() Limits {
 		Concurrent: limit(l.Concurrent, d.Concurrent, math.MaxInt), Streams: limit(l.Streams, d.Streams, math.MaxInt),
 		Uploads: limit(l.Uploads, d.Uploads, math.MaxInt), Downloads: limit(l.Downloads, d.Downloads, math.MaxInt),
 		Studies: limit(l.Studies, d.Studies, math.MaxInt), Keep: limit(l.Keep, d.Keep, math.MaxInt64),
-		MapNodes: limit(l.MapNodes, d.MapNodes, math.MaxInt), ModelTime: limit(l.ModelTime, d.ModelTime, math.MaxInt64), Patience: limit(l.Patience, d.Patience, math.MaxInt64),
+		MapNodes: limit(l.MapNodes, d.MapNodes, math.MaxInt), ModelTime: limit(l.ModelTime, d.ModelTime, math.MaxInt64),
+		Patience: limit(l.Patience, d.Patience, math.MaxInt64),
 		BodyTime: limit(l.BodyTime, d.BodyTime, math.MaxInt64), IdleTime: limit(l.IdleTime, d.IdleTime, math.MaxInt64),
 	}
 }

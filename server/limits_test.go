@@ -13,6 +13,7 @@ import (
 
 // TestZeroLimitsAreDefaults runs a server of which only the store is given.
 func TestZeroLimitsAreDefaults(t *testing.T) {
+	t.Parallel()
 	s := server.New(server.Options{Store: openStore(t, store.Memory)})
 	defer s.Close()
 	if got, want := metaLimits(t, s)["concurrent"], server.DefaultLimits().Concurrent; got != fmt.Sprint(want) {
@@ -22,15 +23,17 @@ func TestZeroLimitsAreDefaults(t *testing.T) {
 
 // TestNoLimits reads and lists through a server that limits nothing.
 func TestNoLimits(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) {
 		const no = server.NoLimit
-		o.Limits = server.Limits{Body: no, Graph: no, Rows: no, Page: no, Concurrent: no, Streams: no, MapNodes: no, Patience: no, BodyTime: no, IdleTime: no}
+		o.Limits = server.Limits{Body: no, Graph: no, Rows: no, Page: no, Concurrent: no, Streams: no, MapNodes: no, Patience: no, BodyTime: no,
+			IdleTime: no}
 	})
-	h.create(12)
-	h.observe(five)
-	h.must("POST", "/v1/studies/s/asks", `{"count":3}`, nil)
+	h.Create(12)
+	h.Observe(five)
+	h.Must("POST", "/v1/studies/s/asks", `{"count":3}`, nil)
 	for _, path := range []string{"trials?limit=5", "map", "events", "trials?format=csv", "predictions"} {
-		h.must("GET", "/v1/studies/s/"+path, nil, nil)
+		h.Must("GET", "/v1/studies/s/"+path, nil, nil)
 	}
 }
 

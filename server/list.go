@@ -76,7 +76,8 @@ func (s *Server) listed(ctx context.Context, i store.StudyInfo, open *openStudy)
 func summaryView(m *study.Summary) studyView {
 	return studyView{
 		Name: m.Settings.Name, Settings: m.Settings, Seq: m.Seq, Status: m.Status, Stopped: m.Stopped, Created: m.Created, Updated: m.Updated,
-		Trials: m.Trials, Values: m.Values, Spent: m.Spent, Left: m.Left, Queued: m.Queued, Best: m.Best, Classes: m.Classes, Graph: graphView{ID: m.Settings.Graph},
+		Trials: m.Trials, Values: m.Values, Spent: m.Spent, Left: m.Left, Queued: m.Queued, Best: m.Best, Classes: m.Classes,
+		Graph: graphView{ID: m.Settings.Graph},
 	}
 }
 

@@ -27,7 +27,8 @@ func fill(t testing.TB, s store.Store, graph string, studies, events int) {
 		}
 		all := []study.Event{{Seq: 1, Time: at, Data: study.Created{Settings: settings}}}
 		for seq := int64(2); seq <= int64(events); seq++ {
-			all = append(all, study.Event{Seq: seq, Time: at.Add(time.Duration(seq) * time.Second), By: "anna", Data: study.Observed{Values: []study.Measurement{{Node: "n1", Value: float64(seq)}}}})
+			all = append(all, study.Event{Seq: seq, Time: at.Add(time.Duration(seq) * time.Second), By: "anna",
+				Data: study.Observed{Values: []study.Measurement{{Node: "n1", Value: float64(seq)}}}})
 		}
 		state, err := study.Replay(all...)
 		if err != nil {
@@ -41,37 +42,39 @@ func fill(t testing.TB, s store.Store, graph string, studies, events int) {
 
 // list returns the list of studies, without what their engines do.
 func (s *host) list() (text string, n int) {
-	s.t.Helper()
+	s.T.Helper()
 	var list struct{ Studies []map[string]any }
-	s.must("GET", "/v1/studies", nil, &list)
+	s.Must("GET", "/v1/studies", nil, &list)
 	for _, v := range list.Studies {
 		delete(v, "engine")
 		v["graph"] = v["graph"].(map[string]any)["id"]
 	}
 	raw, err := json.Marshal(list.Studies)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return string(raw), len(list.Studies)
 }
 
 // A list replays no study, and shows the same as if it had. A study whose summary is missing,
-// because an older program wrote it, is replayed once, and not kept in memory.
+// because an event was appended without one, is replayed once, and not kept in memory.
 func TestListReplaysNothing(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) { o.Store = openStore(t, filepath.Join(t.TempDir(), "studies.db")) })
-	graph := h.putRing(10)
-	fill(t, h.store, graph, 5, 20)
-	if err := h.store.Log("s003").Append(t.Context(), study.Event{Seq: 21, Time: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Data: study.Paused{Note: "old"}}); err != nil {
+	graph := h.PutRing(10)
+	fill(t, h.Store, graph, 5, 20)
+	if err := h.Store.Log("s003").Append(t.Context(), study.Event{
+		Seq: 21, Time: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Data: study.Paused{Note: "old"}}); err != nil {
 		t.Fatal(err)
 	}
 	first, n := h.list()
 	if n != 5 {
 		t.Fatalf("%d studies", n)
 	}
-	if studies, _ := h.server.InMemory(); studies != 0 {
+	if studies, _ := h.Server.InMemory(); studies != 0 {
 		t.Errorf("%d studies are in memory", studies)
 	}
-	infos, err := h.store.Studies(t.Context())
+	infos, err := h.Store.Studies(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,17 +82,17 @@ func TestListReplaysNothing(t *testing.T) {
 		if i.Summary == nil {
 			t.Errorf("%s has no summary", i.Name)
 		}
-		h.must("GET", "/v1/studies/"+i.Name, nil, nil)
+		h.Must("GET", "/v1/studies/"+i.Name, nil, nil)
 	}
 	if second, _ := h.list(); second != first {
 		t.Errorf("with studies in memory the list is\n%s\nand without\n%s", second, first)
 	}
-	h.must("POST", "/v1/studies/s001/asks", `{"count":2}`, nil)
-	h.must("PUT", "/v1/studies/s001/trials/1/result", `{"value":7}`, nil)
-	h.must("PUT", "/v1/studies/s001/trials/2/result", `{"failed":true}`, nil)
+	h.Must("POST", "/v1/studies/s001/asks", `{"count":2}`, nil)
+	h.Must("PUT", "/v1/studies/s001/trials/1/result", `{"value":7}`, nil)
+	h.Must("PUT", "/v1/studies/s001/trials/2/result", `{"failed":true}`, nil)
 	open, _ := h.list()
-	h.server.Close()
-	again := newHost(t, func(o *server.Options) { o.Store = h.store })
+	h.Server.Close()
+	again := newHost(t, func(o *server.Options) { o.Store = h.Store })
 	if closed, _ := again.list(); closed != open {
 		t.Errorf("after a restart the list is\n%s\nand was\n%s", closed, open)
 	}
@@ -98,31 +101,32 @@ func TestListReplaysNothing(t *testing.T) {
 // Studies and graphs that nobody uses leave the memory, those in use stay, and a study that
 // comes back is the same.
 func TestEviction(t *testing.T) {
+	t.Parallel()
 	var passed atomic.Int64
 	clock := func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
 	h := newHost(t, func(o *server.Options) { o.Now, o.Limits.Keep, o.Limits.Studies = clock, 5*time.Minute, 3 })
-	graph := h.putRing(10)
-	fill(t, h.store, graph, 6, 5)
+	graph := h.PutRing(10)
+	fill(t, h.Store, graph, 6, 5)
 	for k := range 6 {
-		h.must("POST", fmt.Sprintf("/v1/studies/s%03d/asks", k), `{"count":1,"lease":"100h"}`, nil)
+		h.Must("POST", fmt.Sprintf("/v1/studies/s%03d/asks", k), `{"count":1,"lease":"100h"}`, nil)
 	}
 	want := func(wantStudies, wantGraphs int) {
 		t.Helper()
-		h.server.Evict()
-		if studies, graphs := h.server.InMemory(); studies != wantStudies || graphs != wantGraphs {
+		h.Server.Evict()
+		if studies, graphs := h.Server.InMemory(); studies != wantStudies || graphs != wantGraphs {
 			t.Errorf("%d studies and %d graphs in memory, want %d and %d", studies, graphs, wantStudies, wantGraphs)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stream, err := h.http.Client().Do(h.request("GET", "/v1/studies/s000/events", nil, with("Accept: text/event-stream")).WithContext(ctx))
+	stream, err := h.HTTP.Client().Do(h.Request("GET", "/v1/studies/s000/events", nil, with("Accept: text/event-stream")).WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stream.Body.Close()
 	want(6, 1) // all were used a moment ago
 	passed.Add(int64(time.Minute))
-	h.must("GET", "/v1/studies/s004", nil, nil)
+	h.Must("GET", "/v1/studies/s004", nil, nil)
 	want(3, 1)
 	passed.Add(int64(4*time.Minute + 30*time.Second))
 	want(2, 1) // s000 has a stream, and s004 was used
@@ -130,17 +134,18 @@ func TestEviction(t *testing.T) {
 	passed.Add(int64(time.Minute))
 	want(1, 1)
 	cancel()
-	for studies := 1; studies > 0; studies, _ = h.server.InMemory() {
-		h.server.Evict()
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, func() bool {
+		h.Server.Evict()
+		studies, _ := h.Server.InMemory()
+		return studies == 0
+	})
 	want(0, 0)
 	if after, _ := h.list(); after != before {
 		t.Errorf("the list is\n%s\nand was\n%s", after, before)
 	}
-	h.must("PUT", "/v1/studies/s004/trials/1/result", `{"value":9}`, nil)
+	h.Must("PUT", "/v1/studies/s004/trials/1/result", `{"value":9}`, nil)
 	var view struct{ Values int }
-	if h.must("GET", "/v1/studies/s004", nil, &view); view.Values != 5 {
+	if h.Must("GET", "/v1/studies/s004", nil, &view); view.Values != 5 {
 		t.Errorf("%d values", view.Values)
 	}
 }
@@ -148,14 +153,14 @@ func TestEviction(t *testing.T) {
 // BenchmarkList is the first list of a server with 200 studies of 3,000 events each.
 func BenchmarkList(b *testing.B) {
 	h := newHost(b, func(o *server.Options) { o.Store = openStore(b, filepath.Join(b.TempDir(), "studies.db")) })
-	graph := h.putRing(10)
-	fill(b, h.store, graph, 200, 3000)
+	graph := h.PutRing(10)
+	fill(b, h.Store, graph, 200, 3000)
 	b.ResetTimer()
 	for b.Loop() {
-		again := newHost(b, func(o *server.Options) { o.Store = h.store })
+		again := newHost(b, func(o *server.Options) { o.Store = h.Store })
 		if _, n := again.list(); n != 200 {
 			b.Fatal(n)
 		}
-		again.close()
+		again.Close()
 	}
 }

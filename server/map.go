@@ -211,7 +211,8 @@ type mapHead struct {
 // their positions. In a study of classes, the numbers of the most probable classes and their
 // probabilities, with 8 bits each.
 func (m *mapView) send(w http.ResponseWriter) error {
-	head := mapHead{Kind: "map", Seq: m.seq, Known: m.known, Model: m.p != nil, Learning: m.learning, Readings: m.readings, Rows: m.rows(), Step: m.step, Level: m.level, Scales: map[string]scale{}}
+	head := mapHead{Kind: "map", Seq: m.seq, Known: m.known, Model: m.p != nil, Learning: m.learning, Readings: m.readings, Rows: m.rows(),
+		Step: m.step, Level: m.level, Scales: map[string]scale{}}
 	var c columns
 	row := func(k int) int { return m.order[m.drawn.number(k)] }
 	mark := func(k int) int { return m.marked[k] }

@@ -15,6 +15,7 @@ import (
 	"grfgp"
 	"grfgp/graphio"
 	"grfgp/server"
+	"grfgp/server/servertest"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -36,7 +37,7 @@ type mapHead struct {
 }
 
 func (h *host) mapOf(query string) (mapHead, table) {
-	h.t.Helper()
+	h.T.Helper()
 	var head mapHead
 	c := h.columns("/v1/studies/s/map"+query, &head)
 	return head, c
@@ -44,19 +45,19 @@ func (h *host) mapOf(query string) (mapHead, table) {
 
 // columns reads a table in binary columns, and its head.
 func (h *host) columns(path string, head any) table {
-	h.t.Helper()
-	c := readColumns(h.t, h.must("GET", path, nil, nil).body)
+	h.T.Helper()
+	c := readColumns(h.T, h.Must("GET", path, nil, nil).Body)
 	if err := json.Unmarshal(c.head, head); err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	return c
 }
 
 // graph is the id of the graph of the study s.
 func (h *host) graph() string {
-	h.t.Helper()
+	h.T.Helper()
 	var view struct{ Settings study.Settings }
-	h.must("GET", "/v1/studies/s", nil, &view)
+	h.Must("GET", "/v1/studies/s", nil, &view)
 	return view.Settings.Graph
 }
 
@@ -71,7 +72,7 @@ type placesHead struct {
 
 // gridStudy makes the study s on a grid of side × side nodes at whole coordinates.
 func (h *host) gridStudy(side int) {
-	h.t.Helper()
+	h.T.Helper()
 	var nodes, edges strings.Builder
 	nodes.WriteString("id,x,y,allowed,label\n")
 	edges.WriteString("source,target\n")
@@ -88,20 +89,22 @@ func (h *host) gridStudy(side int) {
 	body := "--cut\r\nContent-Disposition: form-data; name=\"nodes\"; filename=\"n.csv\"\r\n\r\n" + nodes.String() +
 		"\r\n--cut\r\nContent-Disposition: form-data; name=\"edges\"; filename=\"e.csv\"\r\n\r\n" + edges.String() + "\r\n--cut--\r\n"
 	var g struct{ ID, Coordinates string }
-	h.must("POST", "/v1/graphs", body, &g, "Content-Type: multipart/form-data; boundary=cut")
+	h.Must("POST", "/v1/graphs", body, &g, "Content-Type: multipart/form-data; boundary=cut")
 	if g.Coordinates != "planar" {
-		h.t.Fatalf("coordinates: %s", g.Coordinates)
+		h.T.Fatalf("coordinates: %s", g.Coordinates)
 	}
-	h.must("POST", "/v1/studies", study.Settings{Name: "s", Graph: g.ID}, nil)
+	h.Must("POST", "/v1/studies", study.Settings{Name: "s", Graph: g.ID}, nil)
 }
 
 // Places, values and marks are those of the predictions, as exactly as their bits allow.
 func TestMapOfAll(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.gridStudy(10)
 	var places placesHead
 	at := h.columns("/v1/graphs/"+h.graph()+"/places", &places)
-	if places.Total != 100 || places.Placed != 100 || places.Rows != 100 || places.Step != 1 || places.Edges != 180 || places.Coordinates != "planar" || fmt.Sprint(places.Bounds) != "[0 0 9 9]" {
+	if places.Total != 100 || places.Placed != 100 || places.Rows != 100 || places.Step != 1 || places.Edges != 180 ||
+		places.Coordinates != "planar" || fmt.Sprint(places.Bounds) != "[0 0 9 9]" {
 		t.Errorf("head %+v", places)
 	}
 	position := func(q uint32, axis int) float64 {
@@ -110,8 +113,8 @@ func TestMapOfAll(t *testing.T) {
 	if head, c := h.mapOf(""); head.Model || head.Learning || head.Readings != 0 || len(c.counts["mean"]) != 0 {
 		t.Errorf("without a model: %+v", head)
 	}
-	h.observe(five)
-	h.must("POST", "/v1/studies/s/asks", `{}`, nil)
+	h.Observe(five)
+	h.Must("POST", "/v1/studies/s/asks", `{}`, nil)
 	head, c := h.mapOf("?wait=yes")
 	if !head.Model || head.Learning || head.Known == 0 || head.Readings != 5 || head.Rows != 100 {
 		t.Errorf("head %+v", head)
@@ -124,14 +127,15 @@ func TestMapOfAll(t *testing.T) {
 			Measured, Pending bool
 		}
 	}
-	h.must("GET", "/v1/studies/s/predictions", nil, &page)
+	h.Must("GET", "/v1/studies/s/predictions", nil, &page)
 	mean, sd := head.Scales["mean"], head.Scales["sd"]
 	marks := map[uint32]byte{}
 	for k, n := range page.Nodes {
 		if math.Abs(position(at.counts["x"][k], 0)-n.X) > 1e-6 || math.Abs(position(at.counts["y"][k], 1)-n.Y) > 1e-6 {
 			t.Errorf("%s is at %v, %v", n.Node, position(at.counts["x"][k], 0), position(at.counts["y"][k], 1))
 		}
-		if got := mean.Low + float64(c.counts["mean"][k])/math.MaxUint16*(mean.High-mean.Low); math.Abs(got-n.Mean) > (mean.High-mean.Low)/math.MaxUint16 {
+		if got := mean.Low + float64(c.counts["mean"][k])/math.MaxUint16*(mean.High-mean.Low); math.Abs(
+			got-n.Mean) > (mean.High-mean.Low)/math.MaxUint16 {
 			t.Errorf("%s: mean %v, want %v", n.Node, got, n.Mean)
 		}
 		if want := map[bool]byte{true: 8}[n.Node == "n3"]; c.bytes["flags"][k] != want {
@@ -151,14 +155,15 @@ func TestMapOfAll(t *testing.T) {
 		t.Errorf("marks at %v", c.counts["mark_number"])
 	}
 	for k, number := range c.counts["mark_number"] {
-		if c.bytes["mark_flags"][k] != marks[number] || c.counts["mark_x"][k] != at.counts["x"][number] || c.counts["mark_y"][k] != at.counts["y"][number] || c.counts["mark_mean"][k] != c.counts["mean"][number] {
+		if c.bytes["mark_flags"][k] != marks[number] || c.counts["mark_x"][k] != at.counts["x"][number] ||
+			c.counts["mark_y"][k] != at.counts["y"][number] || c.counts["mark_mean"][k] != c.counts["mean"][number] {
 			t.Errorf("mark %d of node %d: %d", k, number, c.bytes["mark_flags"][k])
 		}
 	}
 	for _, path := range []string{"/v1/studies/s/map", "/v1/graphs/" + h.graph() + "/places", "/v1/graphs/" + h.graph() + "/edges"} {
-		tag := h.must("GET", path, nil, nil).header.Get("ETag")
-		if a := h.do("GET", path, nil, with("If-None-Match: "+tag)); a.status != 304 || len(a.body) != 0 {
-			t.Errorf("%s: %d with %d bytes for %s", path, a.status, len(a.body), tag)
+		tag := h.Must("GET", path, nil, nil).Header.Get("ETag")
+		if a := h.Do("GET", path, nil, with("If-None-Match: "+tag)); a.Status != 304 || len(a.Body) != 0 {
+			t.Errorf("%s: %d with %d bytes for %s", path, a.Status, len(a.Body), tag)
 		}
 	}
 	h.refused("malformed", 400, "GET", "/v1/studies/s/map?wait=perhaps", nil)
@@ -166,6 +171,7 @@ func TestMapOfAll(t *testing.T) {
 
 // Edges that lead out of a box are sent with it; too many are not sent.
 func TestEdgesOfABox(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.gridStudy(10)
 	var head struct {
@@ -189,13 +195,15 @@ func TestEdgesOfABox(t *testing.T) {
 
 // Of more nodes than a map may have, an even sample is drawn, with all marks.
 func TestMapOfASample(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) { o.Limits.MapNodes = 500 })
 	h.gridStudy(60)
-	h.observe(five)
+	h.Observe(five)
 	var places placesHead
 	at := h.columns("/v1/graphs/"+h.graph()+"/places", &places)
 	head, c := h.mapOf("?wait=yes")
-	if places.Step != 8 || places.Rows != 450 || head.Rows != 450 || len(at.counts["x"]) != 450 || len(c.counts["mean"]) != 450 || len(c.counts["mark_number"]) != 5 {
+	if places.Step != 8 || places.Rows != 450 || head.Rows != 450 || len(at.counts["x"]) != 450 || len(c.counts["mean"]) != 450 ||
+		len(c.counts["mark_number"]) != 5 {
 		t.Errorf("%+v %+v", places, head)
 	}
 	columns := map[uint32]int{}
@@ -209,6 +217,7 @@ func TestMapOfASample(t *testing.T) {
 
 // One absurd measurement does not make all other nodes the same colour.
 func TestColoursOfAnAbsurdValue(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) {
 		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) {
 			e, err := newSimple(net, s)
@@ -220,11 +229,11 @@ func TestColoursOfAnAbsurdValue(t *testing.T) {
 	for k := range 20 {
 		values[fmt.Sprintf("n%d", k)] = 30 + float64(k)
 	}
-	h.observe(values)
+	h.Observe(values)
 	if head, _ := h.mapOf("?wait=yes"); head.Scales["mean"] != (mapScale{Low: 30, High: 49, Min: 30, Max: 49}) {
 		t.Errorf("%+v", head.Scales["mean"])
 	}
-	h.observe(map[string]float64{"n24": 4150})
+	h.Observe(map[string]float64{"n24": 4150})
 	head, c := h.mapOf("?wait=yes")
 	if s := head.Scales["mean"]; s.Low != 30 || s.High > 90 || s.High < 49 || s.Max != 4150 || s.Above != 1 || s.Below != 0 {
 		t.Errorf("%+v", s)
@@ -249,7 +258,7 @@ type copyingSnapshot struct{ simpleSnapshot }
 
 func (k copyingSnapshot) Predict(_ context.Context, nodes []int) (p grfgp.Prediction, _ error) {
 	p = grfgp.Prediction{Mean: slices.Repeat([]float64{40}, len(nodes)), SD: slices.Repeat([]float64{1}, len(nodes))}
-	for _, r := range k.readings {
+	for _, r := range k.Readings {
 		i, _ := k.IDs().Lookup([]byte(r.Node))
 		p.Mean[slices.Index(nodes, i)] = r.Value
 	}
@@ -258,9 +267,10 @@ func (k copyingSnapshot) Predict(_ context.Context, nodes []int) (p grfgp.Predic
 
 // Nodes are found by id and by label, in any case, the nearest match first.
 func TestFindNodes(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.gridStudy(12)
-	h.observe(map[string]float64{"n13": 2.5})
+	h.Observe(map[string]float64{"n13": 2.5})
 	find := func(query string) (names []string) {
 		t.Helper()
 		var got struct {
@@ -271,7 +281,7 @@ func TestFindNodes(t *testing.T) {
 				X, Y        *float64
 			}
 		}
-		h.must("GET", "/v1/studies/s/nodes?"+query, nil, &got)
+		h.Must("GET", "/v1/studies/s/nodes?"+query, nil, &got)
 		for _, n := range got.Nodes {
 			names = append(names, n.Node)
 			if n.X == nil || n.Y == nil || n.Label == "" || (n.Node == "n13") != n.Measured {
@@ -301,56 +311,22 @@ func TestFindNodes(t *testing.T) {
 	h.refused("malformed", 400, "GET", "/v1/studies/s/nodes?limit=0", nil)
 }
 
-// gated is an engine that fits and predicts when it is let.
-type gated struct {
-	study.Engine
-	fit, predict chan struct{}
-}
-
-func (e gated) Fit(ctx context.Context, m []study.Measurement) (study.Snapshot, error) {
-	if err := through(ctx, e.fit); err != nil {
-		return nil, err
-	}
-	s, err := e.Engine.Fit(ctx, m)
-	return gatedSnapshot{s, e.predict}, err
-}
-
-type gatedSnapshot struct {
-	study.Snapshot
-	predict chan struct{}
-}
-
-func (k gatedSnapshot) Predict(ctx context.Context, nodes []int) (grfgp.Prediction, error) {
-	if err := through(ctx, k.predict); err != nil {
-		return grfgp.Prediction{}, err
-	}
-	return k.Snapshot.Predict(ctx, nodes)
-}
-
-func through(ctx context.Context, gate chan struct{}) error {
-	select {
-	case <-gate:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // After a restart the places are there before the model is, the status says that work is under way until
 // all of it has ended, and whoever follows the study is told of the end of predicting, when the map has
 // its colours.
 func TestEndOfPredictingIsTold(t *testing.T) {
+	t.Parallel()
 	kept := openStore(t, store.Memory)
 	writer := newHost(t, func(o *server.Options) { o.Store = kept })
 	writer.gridStudy(10)
-	writer.observe(five)
-	writer.close()
+	writer.Observe(five)
+	writer.Close()
 	fit, predict := make(chan struct{}), make(chan struct{})
 	h := newHost(t, func(o *server.Options) {
 		o.Store = kept
 		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) {
 			e, err := newSimple(net, s)
-			return gated{e, fit, predict}, err
+			return servertest.Gated(e, fit, predict), err
 		}
 	})
 	events := h.stream("s", "2")
@@ -398,13 +374,14 @@ func TestEndOfPredictingIsTold(t *testing.T) {
 
 // What is long enough is compressed for those who can read it, and only for them.
 func TestAnswersAreCompressed(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.gridStudy(40)
-	h.observe(five)
+	h.Observe(five)
 	plain := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	get := func(path, accept string) (*http.Response, []byte) {
 		t.Helper()
-		req := h.request("GET", path, nil)
+		req := h.Request("GET", path, nil)
 		if accept != "" {
 			req.Header.Set("Accept-Encoding", accept)
 		}
@@ -419,10 +396,12 @@ func TestAnswersAreCompressed(t *testing.T) {
 		}
 		return resp, body
 	}
-	for _, path := range []string{"/assets/app.css", "/v1/openapi.json", "/v1/studies/s/predictions", "/v1/studies/s/predictions?format=csv", "/v1/graphs/" + h.graph() + "/places"} {
+	for _, path := range []string{"/assets/app.css", "/v1/openapi.json", "/v1/studies/s/predictions", "/v1/studies/s/predictions?format=csv",
+		"/v1/graphs/" + h.graph() + "/places"} {
 		_, want := get(path, "")
 		resp, body := get(path, "br, gzip")
-		if resp.Header.Get("Content-Encoding") != "gzip" || len(body) >= len(want) || !slices.Contains(resp.Header.Values("Vary"), "Accept-Encoding") {
+		if resp.Header.Get("Content-Encoding") != "gzip" || len(body) >= len(want) ||
+			!slices.Contains(resp.Header.Values("Vary"), "Accept-Encoding") {
 			t.Errorf("%s: %q, %d of %d bytes", path, resp.Header.Get("Content-Encoding"), len(body), len(want))
 			continue
 		}

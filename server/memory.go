@@ -128,7 +128,8 @@ func (r *reservation) read(n int) error {
 	defer b.mu.Unlock()
 	others := max(0, b.used()-r.bytes)
 	if more > b.most-others-b.taken {
-		return noMemory.because("the body takes more memory than the server has left, of %s; try again when it does less, or send less", inUnits(b.most)).after(30)
+		return noMemory.because("the body takes more memory than the server has left, of %s; try again when it does less, or send less",
+			inUnits(b.most)).after(30)
 	}
 	if r.bytes == 0 {
 		b.works++
@@ -156,7 +157,8 @@ func tooMuch(need grfgp.Memory, left, most int64) error {
 	if left < most {
 		of = fmt.Sprintf(" of %s: graphs and other models have the rest", inUnits(most))
 	}
-	return fmt.Errorf("%w: %w: it takes about %s beside the graph (%s), and %s may be taken%s; a smaller rank, fewer walks or hops, or another method takes less",
+	return fmt.Errorf("%w: %w: it takes about %s beside the graph (%s), and %s may be taken%s; a smaller rank, fewer walks or hops, or "+
+		"another method takes less",
 		study.ErrFit, study.ErrTooLarge, inUnits(need.Bytes), how, inUnits(max(0, left)), of)
 }
 
@@ -170,7 +172,8 @@ func (s *Server) tooSlow(need grfgp.Memory) error {
 	if need.Seconds < 1e8 {
 		took = (time.Duration(need.Seconds) * time.Second).Round(time.Minute).String()
 	}
-	return fmt.Errorf("%w: %w: it takes about %s of one processor before a value is looked at (method %s), and %v may be taken; a smaller rank, fewer walks or hops, or another method takes less",
+	return fmt.Errorf("%w: %w: it takes about %s of one processor before a value is looked at (method %s), and %v may be taken; a smaller "+
+		"rank, fewer walks or hops, or another method takes less",
 		study.ErrFit, study.ErrTooLarge, took, need.Method, most)
 }
 

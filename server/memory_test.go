@@ -14,6 +14,7 @@ import (
 // The memory of the server is shared: work waits for other work, what can never fit is an
 // error, and what a model holds already does not count twice.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	b := &budget{most: 100, used: func() int64 { return 30 }}
 	take := func(ctx context.Context, bytes, held int64) (func(), error) {
 		return b.take(ctx, grfgp.Memory{Bytes: bytes, Method: "grf"}, held)
@@ -56,6 +57,7 @@ func TestBudget(t *testing.T) {
 
 // Bodies take memory as they arrive, and give it back.
 func TestReservation(t *testing.T) {
+	t.Parallel()
 	b := &budget{most: 100, used: func() int64 { return 20 }}
 	one, other := b.reserve(), b.reserve()
 	for k, n := range []int{10, 10, 5} {

@@ -40,11 +40,15 @@ func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	answer := map[string]any{
-		"program": "grfgp", "version": s.opts.Version, "api": apiVersion, "read_only": s.opts.ReadOnly, "token": token, "name": who.name, "role": who.role, "studies": len(studies),
-		"goals": []string{"maximize", "minimize", "learn", "threshold="}, "policies": bayesopt.PolicyNames(),
+		"program": "grfgp", "version": s.opts.Version, "api": apiVersion, "read_only": s.opts.ReadOnly, "token": token, "name": who.name,
+		"role": who.role, "studies": len(studies),
+		"goals": []string{"maximize", "minimize", "learn", "threshold="}, "policies": bayesopt.PolicyNames(), "values": study.Kinds(),
 		"limits": map[string]any{
-			"body_bytes": l.Body, "graph_bytes": l.Graph, "rows": l.Rows, "page": l.Page, "id_bytes": study.MaxID, "note_bytes": study.MaxNote, "ask_count": study.MaxCount,
-			"concurrent": l.Concurrent, "streams": l.Streams, "uploads": l.Uploads, "downloads": l.Downloads, "studies_in_memory": l.Studies, "keep": l.Keep.String(), "map_nodes": l.MapNodes, "memory_bytes": s.memory.most, "model_time": l.ModelTime.String(), "patience": l.Patience.String(), "body_timeout": l.BodyTime.String(), "idle_timeout": l.IdleTime.String(),
+			"body_bytes": l.Body, "graph_bytes": l.Graph, "rows": l.Rows, "page": l.Page, "id_bytes": study.MaxID, "note_bytes": study.MaxNote,
+			"ask_count":  study.MaxCount,
+			"concurrent": l.Concurrent, "streams": l.Streams, "uploads": l.Uploads, "downloads": l.Downloads, "studies_in_memory": l.Studies,
+			"keep": l.Keep.String(), "map_nodes": l.MapNodes, "memory_bytes": s.memory.most, "model_time": l.ModelTime.String(),
+			"patience": l.Patience.String(), "body_timeout": l.BodyTime.String(), "idle_timeout": l.IdleTime.String(),
 		},
 	}
 	if b := s.basemapView(); b != nil {

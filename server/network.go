@@ -111,7 +111,8 @@ func (s *Server) roomFor(id string) (give func(), err error) {
 	}
 	need := uploadFactor * all[k].Size
 	return s.memory.takeBytes(s.ctx, need, 0, func(left int64) error {
-		return fmt.Errorf("%w: the graph takes about %s, and %s of %s are left", study.ErrTooLarge, inUnits(need), inUnits(max(0, left)), inUnits(s.memory.most))
+		return fmt.Errorf("%w: the graph takes about %s, and %s of %s are left", study.ErrTooLarge, inUnits(need), inUnits(max(0, left)),
+			inUnits(s.memory.most))
 	})
 }
 

@@ -74,7 +74,8 @@ var observationListing = listing[study.Record]{
 	number: func(v study.Record) int { return v.Number },
 	header: []string{"observation", "node", "value", "exposure", "trial", "time", "by", "retracted", "note", "class"},
 	row: func(v study.Record) []string {
-		return []string{strconv.Itoa(v.Number), cell(v.Node), valueOf(v.Measurement), exposure(v.Exposure), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note), cell(v.Class)}
+		return []string{strconv.Itoa(v.Number), cell(v.Node), valueOf(v.Measurement), exposure(v.Exposure), ordinal(v.Trial), moment(v.Time),
+			cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note), cell(v.Class)}
 	},
 	view: func(o *openStudy, records []study.Record) any {
 		views := make([]namedRecord, len(records))

@@ -54,6 +54,7 @@ func inDocument(path string) string {
 }
 
 func TestOpenAPIHasAllRoutes(t *testing.T) {
+	t.Parallel()
 	d := readDocument(t)
 	described := map[string]bool{}
 	for path, operations := range d.Paths {
@@ -165,21 +166,21 @@ func (d *document) conforms(t testing.TB, method, path string, a answer) {
 	if err := json.Unmarshal(d.Paths[path][strings.ToLower(method)], &o); err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
-	response, ok := o.Responses[fmt.Sprint(a.status)]
+	response, ok := o.Responses[fmt.Sprint(a.Status)]
 	if !ok {
-		t.Errorf("%s %s: the document knows no status %d", method, path, a.status)
+		t.Errorf("%s %s: the document knows no status %d", method, path, a.Status)
 		return
 	}
-	kind, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
+	kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	content, ok := response.Content[kind]
-	if !ok && a.status != 304 {
+	if !ok && a.Status != 304 {
 		t.Errorf("%s %s: the document knows no %q", method, path, kind)
 	}
 	if kind != "application/json" {
 		return
 	}
 	var v any
-	if err := json.Unmarshal(a.body, &v); err != nil {
+	if err := json.Unmarshal(a.Body, &v); err != nil {
 		t.Errorf("%s %s: %v", method, path, err)
 	}
 	if err := d.check(content.Schema, v, ""); err != nil {
@@ -190,7 +191,8 @@ func (d *document) conforms(t testing.TB, method, path string, a answer) {
 // Every route is used once, by those who do it right, and answers as the document
 // says.
 func TestAnswersAreAsDescribed(t *testing.T) {
-	basemap := withBasemap(t, 2, chess)
+	t.Parallel()
+	basemap := withBasemap(t)
 	h := newHost(t, func(o *server.Options) {
 		engine := o.NewEngine
 		basemap(o)
@@ -198,9 +200,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		o.Store = openStore(t, filepath.Join(t.TempDir(), "s.db"))
 	})
 	d := readDocument(t)
-	h.create(30)
-	export := h.must("GET", "/v1/studies/s/export", nil, nil).body
-	graph, unused := h.putRing(30), h.putRing(31)
+	h.Create(30)
+	export := h.Must("GET", "/v1/studies/s/export", nil, nil).Body
+	graph, unused := h.PutRing(30), h.PutRing(31)
 	csv := []with{"Content-Type: text/csv"}
 	files, filesType := form(t, formPart{"edges", "from,to,length_m,lanes\nn0,n1,10,2\n"}, formPart{"measurements", speeds})
 	used := map[string]bool{}
@@ -227,7 +229,8 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/v1/graphs/" + graph + "/places", "/v1/graphs/{g}/places", nil, nil},
 		{"GET", "/v1/graphs/" + graph + "/edges", "/v1/graphs/{g}/edges", nil, nil},
 		{"GET", "/v1/studies", "", nil, nil},
-		{"POST", "/v1/studies", "", map[string]any{"name": "t", "graph": graph, "goal": "threshold=2", "budget": 3, "allowed": []string{"n1"}}, nil},
+		{"POST", "/v1/studies", "", map[string]any{"name": "t", "graph": graph, "goal": "threshold=2", "budget": 3, "allowed": []string{"n1"}},
+			nil},
 		{"POST", "/v1/imports?name=u", "/v1/imports", export, []with{"Content-Type: application/x-ndjson"}},
 		{"GET", "/v1/studies/s", "/v1/studies/{s}", nil, nil},
 		{"POST", "/v1/studies/s/pause", "/v1/studies/{s}/pause", map[string]any{"note": "lunch", "by": "anna"}, nil},
@@ -236,9 +239,12 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"POST", "/v1/studies/s/retry", "/v1/studies/{s}/retry", map[string]any{"by": "anna"}, nil},
 		{"POST", "/v1/studies/t/close", "/v1/studies/{s}/close", nil, nil},
 		{"POST", "/v1/studies/s/observations", "/v1/studies/{s}/observations", map[string]any{"observations": []map[string]any{
-			{"node": "n0", "value": 1}, {"node": "n1", "value": 2}, {"node": "n2", "value": 3}, {"node": "n3", "value": 2}, {"node": "n4", "value": 1}}}, nil},
-		{"POST", "/v1/studies/s/asks", "/v1/studies/{s}/asks", map[string]any{"count": 4, "holder": "anna", "lease": "2h"}, []with{"Idempotency-Key: k"}},
-		{"PUT", "/v1/studies/s/trials/1/result", "/v1/studies/{s}/trials/{t}/result", map[string]any{"value": 2.5, "by": "anna", "note": "rain"}, nil},
+			{"node": "n0", "value": 1}, {"node": "n1", "value": 2}, {"node": "n2", "value": 3}, {"node": "n3", "value": 2},
+			{"node": "n4", "value": 1}}}, nil},
+		{"POST", "/v1/studies/s/asks", "/v1/studies/{s}/asks", map[string]any{"count": 4, "holder": "anna", "lease": "2h"},
+			[]with{"Idempotency-Key: k"}},
+		{"PUT", "/v1/studies/s/trials/1/result", "/v1/studies/{s}/trials/{t}/result", map[string]any{"value": 2.5, "by": "anna", "note": "rain"},
+			nil},
 		{"POST", "/v1/studies/s/trials/2/lease", "/v1/studies/{s}/trials/{t}/lease", map[string]any{"lease": "5h"}, nil},
 		{"POST", "/v1/studies/s/trials/3/release", "/v1/studies/{s}/trials/{t}/release", nil, nil},
 		{"POST", "/v1/studies/s/trials/4/abandon", "/v1/studies/{s}/trials/{t}/abandon", map[string]any{"note": "flooded"}, nil},
@@ -261,7 +267,8 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/v1/studies/s/nodes?find=n1&number=3&node=n2", "/v1/studies/{s}/nodes", nil, nil},
 		{"GET", "/v1/studies/s/events", "/v1/studies/{s}/events", nil, nil},
 		{"GET", "/v1/studies/s/export?graph=no", "/v1/studies/{s}/export", nil, nil},
-		{"POST", "/v1/studies/s/queue", "/v1/studies/{s}/queue", map[string]any{"nodes": []string{"n20", "n21"}, "note": "near", "by": "anna"}, nil},
+		{"POST", "/v1/studies/s/queue", "/v1/studies/{s}/queue", map[string]any{"nodes": []string{"n20", "n21"}, "note": "near", "by": "anna"},
+			nil},
 		{"GET", "/v1/studies/s/queue", "/v1/studies/{s}/queue", nil, nil},
 		{"DELETE", "/v1/studies/s/queue?node=n20&by=anna", "/v1/studies/{s}/queue", nil, nil},
 		{"POST", "/v1/studies/s/asks", "/v1/studies/{s}/asks", map[string]any{"nodes": []string{"n22"}, "holder": "anna"}, nil},
@@ -277,9 +284,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"DELETE", "/v1/studies/u?confirm=u&by=anna", "/v1/studies/{s}", nil, nil},
 		{"DELETE", "/v1/graphs/" + unused, "/v1/graphs/{g}", nil, nil},
 	} {
-		a := h.do(r.method, r.path, r.body, r.headers...)
-		if a.status >= 300 {
-			t.Errorf("%s %s: %d %s", r.method, r.path, a.status, a.body)
+		a := h.Do(r.method, r.path, r.body, r.headers...)
+		if a.Status >= 300 {
+			t.Errorf("%s %s: %d %s", r.method, r.path, a.Status, a.Body)
 			continue
 		}
 		route := r.route
@@ -299,12 +306,14 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 // The document names every field of a Spec and of settings, so that what a client may
 // send, and what it gets, is described.
 func TestOpenAPIHasAllSettings(t *testing.T) {
+	t.Parallel()
 	d := readDocument(t)
 	for name, v := range map[string]any{"Spec": grfgp.Spec{}, "Settings": study.Settings{}} {
 		s := d.Components.Schemas[name]
 		for field := range reflect.TypeOf(v).Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if _, ok := s.Properties[key]; key != "-" && key != "device" && !ok && !strings.HasPrefix(key, "time") { // studies have neither a device nor times
+			// studies have neither a device nor times
+			if _, ok := s.Properties[key]; key != "-" && key != "device" && !ok && !strings.HasPrefix(key, "time") {
 				t.Errorf("%s has %s, which the document does not name", name, key)
 			}
 		}

@@ -61,7 +61,8 @@ func (op *operation) view() (operationView, <-chan struct{}) {
 	op.mu.Lock()
 	defer op.mu.Unlock()
 	v := operationView{
-		Operation: op.id, State: op.state, Count: op.request.Count, Reserved: len(op.answer.Trials), Holder: op.request.Holder, Begun: op.begun, Problem: op.problem,
+		Operation: op.id, State: op.state, Count: op.request.Count, Reserved: len(op.answer.Trials), Holder: op.request.Holder, Begun: op.begun,
+		Problem: op.problem,
 	}
 	if op.state != operationRunning {
 		ended, answer := op.ended, op.answer
@@ -117,7 +118,8 @@ func (o *openStudy) askLater(r study.AskRequest) (*operation, error) {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	ops.last++
-	op := &operation{id: ops.last, request: r, begun: s.opts.Now().UTC(), cancel: cancel, state: operationRunning, changed: make(chan struct{})}
+	op := &operation{id: ops.last, request: r, begun: s.opts.Now().UTC(), cancel: cancel, state: operationRunning,
+		changed: make(chan struct{})}
 	ops.all = append(ops.forgetEnded(s.opts.Now()), op)
 	leave := o.use()
 	s.background(func() {
@@ -246,7 +248,8 @@ func (s *Server) operation(r *http.Request) (*operation, error) {
 			return op, nil
 		}
 	}
-	return nil, notFound.because("there is no operation %d; operations that have ended are forgotten after an hour, and with a restart of the server", number)
+	return nil, notFound.because("there is no operation %d; operations that have ended are forgotten after an hour, and with a restart of "+
+		"the server", number)
 }
 
 // showOperation sends an operation; with wait it waits for the next change.

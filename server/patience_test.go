@@ -40,6 +40,7 @@ func (k endlessSnapshot) Validate(ctx context.Context, _ uint64) (*crossval.Vali
 // A request waits as long as the server is patient, not once for the graph and once
 // more for what is made of it.
 func TestPatienceIsOne(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{"calibration", "candidates"} {
 		synctest.Test(t, func(t *testing.T) {
 			kept := openStore(t, store.Memory)

@@ -74,7 +74,8 @@ type nodeStates struct {
 }
 
 func (o *openStudy) nodeStates() nodeStates {
-	b := nodeStates{measured: map[string]average{}, class: map[string]string{}, pending: map[string]bool{}, abandoned: map[string]bool{}, exposure: 1}
+	b := nodeStates{measured: map[string]average{}, class: map[string]string{}, pending: map[string]bool{}, abandoned: map[string]bool{},
+		exposure: 1}
 	var exposures []float64
 	o.View(func(st *study.State) {
 		if level, ok := st.Settings.Goal.Level(); ok {
@@ -111,7 +112,8 @@ func (b nodeStates) view(net *network, p *study.Predictions, i int) nodeView {
 	quantity := p.At(i)
 	lower, upper := quantity.Interval(0.95)
 	from, to := quantity.Measurement(b.exposure).Interval(0.95)
-	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(lower), Upper: number(upper), ReadingLower: number(from), ReadingUpper: number(to),
+	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(lower), Upper: number(upper),
+		ReadingLower: number(from), ReadingUpper: number(to),
 		Pending: b.pending[id], Abandoned: b.abandoned[id], whereabouts: net.whereabouts(i)}
 	if b.level != nil {
 		above := number(quantity.Above(*b.level))
@@ -178,7 +180,8 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		var c columns
 		c.floats("mean", len(p.Mean), func(k int) float64 { return p.Mean[o.net.order[k]] })
 		c.floats("sd", len(p.SD), func(k int) float64 { return p.SD[o.net.order[k]] })
-		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "noise_sd": number(p.NoiseSD), "terms": termsOf(p.Spec.Terms)})
+		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "noise_sd": number(p.NoiseSD),
+			"terms": termsOf(p.Spec.Terms)})
 	}
 	answer := struct {
 		Seq      int64      `json:"seq"`
@@ -191,7 +194,8 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		Above    *int       `json:"above,omitempty"` // nodes that are above the level rather than below
 		Nodes    []nodeView `json:"nodes"`
 		Next     *int       `json:"next,omitempty"`
-	}{Seq: p.Seq, Readings: p.Measurements, NoiseSD: number(p.NoiseSD), Spec: p.Spec, Terms: termsOf(p.Spec.Terms), Total: total, Nodes: []nodeView{}}
+	}{Seq: p.Seq, Readings: p.Measurements, NoiseSD: number(p.NoiseSD), Spec: p.Spec, Terms: termsOf(p.Spec.Terms), Total: total,
+		Nodes: []nodeView{}}
 	nodes, err := o.net.chooseNodes(p, above, ids, order, after, limit)
 	if err != nil {
 		return err
@@ -290,9 +294,11 @@ func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions, 
 	}
 	switch coordinates(known) {
 	case "geographic":
-		all = append(all, column{"lat", func(v *nodeView) string { return figureAt(v.Lat) }}, column{"lon", func(v *nodeView) string { return figureAt(v.Lon) }})
+		all = append(all, column{"lat", func(v *nodeView) string { return figureAt(v.Lat) }},
+			column{"lon", func(v *nodeView) string { return figureAt(v.Lon) }})
 	case "planar":
-		all = append(all, column{"x", func(v *nodeView) string { return figureAt(v.X) }}, column{"y", func(v *nodeView) string { return figureAt(v.Y) }})
+		all = append(all, column{"x", func(v *nodeView) string { return figureAt(v.X) }},
+			column{"y", func(v *nodeView) string { return figureAt(v.Y) }})
 	}
 	of := func(get func(v *nodeView) number) func(v *nodeView) string {
 		return func(v *nodeView) string { return figure(float64(get(v))) }
@@ -300,13 +306,15 @@ func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions, 
 	all = append(all,
 		column{"mean", of(func(v *nodeView) number { return v.Mean })}, column{"sd", of(func(v *nodeView) number { return v.SD })},
 		column{"lower", of(func(v *nodeView) number { return v.Lower })}, column{"upper", of(func(v *nodeView) number { return v.Upper })},
-		column{"reading_lower", of(func(v *nodeView) number { return v.ReadingLower })}, column{"reading_upper", of(func(v *nodeView) number { return v.ReadingUpper })})
+		column{"reading_lower", of(func(v *nodeView) number { return v.ReadingLower })},
+		column{"reading_upper", of(func(v *nodeView) number { return v.ReadingUpper })})
 	if b.level != nil {
 		all = append(all, column{"above", of(func(v *nodeView) number { return *v.Above })})
 	}
 	all = append(all,
 		column{"measured", func(v *nodeView) string { return strconv.FormatBool(v.Measured) }},
-		column{"value", func(v *nodeView) string { return figureAt(v.Value) }}, column{"n", func(v *nodeView) string { return strconv.Itoa(v.N) }})
+		column{"value", func(v *nodeView) string { return figureAt(v.Value) }},
+		column{"n", func(v *nodeView) string { return strconv.Itoa(v.N) }})
 	head, cells := make([]string, len(all)), make([]string, len(all))
 	for k, c := range all {
 		head[k] = c.name

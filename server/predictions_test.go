@@ -14,11 +14,12 @@ import (
 
 // Pages put together are the whole, in every order and for every size.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(30)
-	h.must("POST", "/v1/studies/s/asks", `{"count":7}`, nil)
-	h.must("POST", "/v1/studies/s/trials/3/release", nil, nil)
-	h.must("POST", "/v1/studies/s/trials/7/release", nil, nil)
+	h.Create(30)
+	h.Must("POST", "/v1/studies/s/asks", `{"count":7}`, nil)
+	h.Must("POST", "/v1/studies/s/trials/3/release", nil, nil)
+	h.Must("POST", "/v1/studies/s/trials/7/release", nil, nil)
 	for _, test := range []struct {
 		query string
 		want  string
@@ -38,7 +39,7 @@ func TestPages(t *testing.T) {
 					Trials      []study.Trial
 					Total, Next int
 				}
-				h.must("GET", fmt.Sprintf("/v1/studies/s/trials?%s&limit=%d%s", test.query, limit, after), nil, &page)
+				h.Must("GET", fmt.Sprintf("/v1/studies/s/trials?%s&limit=%d%s", test.query, limit, after), nil, &page)
 				for _, trial := range page.Trials {
 					seen = append(seen, trial.Trial)
 				}
@@ -59,12 +60,13 @@ func TestPages(t *testing.T) {
 }
 
 func TestPredictionPages(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(30)
+	h.Create(30)
 	h.refused("no-model", 409, "GET", "/v1/studies/s/predictions", nil)
 	h.refused("no-model", 409, "GET", "/v1/studies/s/calibration", nil)
 	h.refused("no-model", 409, "GET", "/v1/studies/s/effects", nil)
-	h.observe(five)
+	h.Observe(five)
 	type page struct {
 		Total int
 		Nodes []struct {
@@ -78,7 +80,7 @@ func TestPredictionPages(t *testing.T) {
 	var means []float64
 	for after := -1; ; {
 		var p page
-		h.must("GET", fmt.Sprintf("/v1/studies/s/predictions?limit=7&after=%d", after), nil, &p)
+		h.Must("GET", fmt.Sprintf("/v1/studies/s/predictions?limit=7&after=%d", after), nil, &p)
 		for _, n := range p.Nodes {
 			seen, means = append(seen, n.Number), append(means, n.Mean)
 			if want := fmt.Sprintf("n%d", n.Number); n.Node != want { // numbers are those of the file's order
@@ -97,14 +99,17 @@ func TestPredictionPages(t *testing.T) {
 		t.Errorf("nodes %v", seen)
 	}
 	var top page
-	if h.must("GET", "/v1/studies/s/predictions?sort=-mean&limit=2", nil, &top); len(top.Nodes) != 2 || top.Nodes[0].Mean != slices.Max(means) || means[top.Nodes[0].Number] != slices.Max(means) || top.Next != nil {
+	if h.Must("GET", "/v1/studies/s/predictions?sort=-mean&limit=2", nil, &top); len(top.Nodes) != 2 ||
+		top.Nodes[0].Mean != slices.Max(means) || means[top.Nodes[0].Number] != slices.Max(means) || top.Next != nil {
 		t.Errorf("highest %+v", top)
 	}
-	if h.must("GET", "/v1/studies/s/predictions?node=n7&node=n2", nil, &top); len(top.Nodes) != 2 || top.Nodes[0].Node != "n7" || top.Nodes[1].Node != "n2" {
+	if h.Must("GET", "/v1/studies/s/predictions?node=n7&node=n2", nil, &top); len(top.Nodes) != 2 || top.Nodes[0].Node != "n7" ||
+		top.Nodes[1].Node != "n2" {
 		t.Errorf("some %+v", top)
 	}
 	h.refused("not-found", 404, "GET", "/v1/studies/s/predictions?node=zz", nil)
-	if c := readColumns(t, h.must("GET", "/v1/studies/s/predictions?format=columns", nil, nil).body); len(c.floats["mean"]) != 30 || len(c.floats["sd"]) != 30 {
+	if c := readColumns(t, h.Must("GET", "/v1/studies/s/predictions?format=columns", nil, nil).Body); len(c.floats["mean"]) != 30 ||
+		len(c.floats["sd"]) != 30 {
 		t.Errorf("columns %s", c.head)
 	} else {
 		for k, v := range c.floats["mean"] {
@@ -118,6 +123,7 @@ func TestPredictionPages(t *testing.T) {
 // A spreadsheet must not take ids, nor what people wrote, for a formula; others come back
 // as they were.
 func TestCSVIsText(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	shown := map[string]string{"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "-2+3|cmd": "'-2+3|cmd"}
 	ids := []string{"-2+3|cmd", "=1+1", "+1", "-1", "@SUM(A1)", "a=b", "\"quoted\"", "x,y"}
@@ -129,16 +135,16 @@ func TestCSVIsText(t *testing.T) {
 	}
 	w.Flush()
 	var g struct{ ID string }
-	h.must("POST", "/v1/graphs", edges.String(), &g, "Content-Type: text/csv")
-	h.must("POST", "/v1/studies", study.Settings{Name: "s", Graph: g.ID}, nil)
+	h.Must("POST", "/v1/graphs", edges.String(), &g, "Content-Type: text/csv")
+	h.Must("POST", "/v1/studies", study.Settings{Name: "s", Graph: g.ID}, nil)
 	values := map[string]float64{}
 	for k, id := range ids {
 		values[id] = float64(k)
 	}
-	h.observe(values)
-	h.must("POST", "/v1/studies/s/observations", `{"observations":[{"node":"-1","value":2}],"by":"=1+1","note":"-1"}`, nil)
+	h.Observe(values)
+	h.Must("POST", "/v1/studies/s/observations", `{"observations":[{"node":"-1","value":2}],"by":"=1+1","note":"-1"}`, nil)
 	for _, list := range []string{"predictions", "observations", "trials"} {
-		text := string(h.must("GET", "/v1/studies/s/"+list+"?format=csv", nil, nil).body)
+		text := string(h.Must("GET", "/v1/studies/s/"+list+"?format=csv", nil, nil).Body)
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +163,8 @@ func TestCSVIsText(t *testing.T) {
 				}
 			}
 		}
-		if list == "predictions" && (len(rows) != len(ids)+1 || strings.Join(rows[0], ",") != "node,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n") {
+		if list == "predictions" && (len(rows) != len(ids)+1 ||
+			strings.Join(rows[0], ",") != "node,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n") {
 			t.Errorf("predictions: %v", rows)
 		}
 	}
@@ -165,19 +172,20 @@ func TestCSVIsText(t *testing.T) {
 
 // What chance would have found grows with every try, and lies within what there is.
 func TestRandomBand(t *testing.T) {
+	t.Parallel()
 	for _, goal := range []string{"maximize", "minimize"} {
 		h := newHost(t)
-		h.must("POST", "/v1/studies", map[string]any{"name": "s", "graph": h.putRing(1000), "goal": goal}, nil)
-		h.must("POST", "/v1/studies/s/asks", `{"count":95}`, nil)
-		h.observe(five) // what was there before the first ask is no part of the search
+		h.Must("POST", "/v1/studies", map[string]any{"name": "s", "graph": h.PutRing(1000), "goal": goal}, nil)
+		h.Must("POST", "/v1/studies/s/asks", `{"count":95}`, nil)
+		h.Observe(five) // what was there before the first ask is no part of the search
 		for k := range 95 {
-			h.must("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", k+1), `{"value":2}`, nil)
+			h.Must("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", k+1), `{"value":2}`, nil)
 		}
 		var history struct {
 			Points []struct{ Best *float64 }
 			Random struct{ Low, Middle, High []float64 }
 		}
-		h.must("GET", "/v1/studies/s/history?random=yes", nil, &history)
+		h.Must("GET", "/v1/studies/s/history?random=yes", nil, &history)
 		b := history.Random
 		if len(history.Points) != 100 || len(b.Low) != 100 || len(b.Middle) != 100 || len(b.High) != 100 || history.Points[99].Best == nil {
 			t.Fatalf("%s: %d points, %d in the band", goal, len(history.Points), len(b.Low))
@@ -197,14 +205,15 @@ func TestRandomBand(t *testing.T) {
 
 // Looking at what would come next reserves nothing, and is what comes next.
 func TestCandidatesComeNext(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(30)
-	h.observe(five)
+	h.Create(30)
+	h.Observe(five)
 	var looked, again struct{ Candidates []struct{ Node string } }
-	h.must("GET", "/v1/studies/s/candidates?count=4", nil, &looked)
-	h.must("GET", "/v1/studies/s/candidates?count=4", nil, &again)
+	h.Must("GET", "/v1/studies/s/candidates?count=4", nil, &looked)
+	h.Must("GET", "/v1/studies/s/candidates?count=4", nil, &again)
 	var a asked
-	h.must("POST", "/v1/studies/s/asks", `{"count":4}`, &a)
+	h.Must("POST", "/v1/studies/s/asks", `{"count":4}`, &a)
 	for k, trial := range a.Trials {
 		if looked.Candidates[k].Node != trial.Node || again.Candidates[k].Node != trial.Node {
 			t.Errorf("candidate %d is %s and then %s, the trial %s", k, looked.Candidates[k].Node, again.Candidates[k].Node, trial.Node)
@@ -215,19 +224,20 @@ func TestCandidatesComeNext(t *testing.T) {
 
 // The same settings again are fine; others under the same name are a conflict.
 func TestCreateAgain(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	settings := map[string]any{"name": "s", "graph": h.putRing(10), "goal": "learn"}
-	if a := h.do("POST", "/v1/studies", settings); a.status != 201 || a.header.Get("Location") != "studies/s" {
-		t.Errorf("new: %d %s", a.status, a.body)
+	settings := map[string]any{"name": "s", "graph": h.PutRing(10), "goal": "learn"}
+	if a := h.Do("POST", "/v1/studies", settings); a.Status != 201 || a.Header.Get("Location") != "studies/s" {
+		t.Errorf("new: %d %s", a.Status, a.Body)
 	}
-	if a := h.do("POST", "/v1/studies", settings); a.status != 200 || a.header.Get("Location") != "" {
-		t.Errorf("again: %d %s", a.status, a.body)
+	if a := h.Do("POST", "/v1/studies", settings); a.Status != 200 || a.Header.Get("Location") != "" {
+		t.Errorf("again: %d %s", a.Status, a.Body)
 	}
 	settings["goal"] = "maximize"
 	h.refused("conflict", 409, "POST", "/v1/studies", settings)
-	if a := h.do("POST", "/v1/graphs", ring(10), "Content-Type: text/csv"); a.status != 200 {
-		t.Errorf("the graph again: %d", a.status)
+	if a := h.Do("POST", "/v1/graphs", ring(10), "Content-Type: text/csv"); a.Status != 200 {
+		t.Errorf("the graph again: %d", a.Status)
 	}
-	h.must("POST", "/v1/studies", map[string]any{"name": "Übersicht-1", "graph": h.putRing(10)}, nil)
-	h.must("GET", "/v1/studies/%C3%9Cbersicht-1", nil, nil)
+	h.Must("POST", "/v1/studies", map[string]any{"name": "Übersicht-1", "graph": h.PutRing(10)}, nil)
+	h.Must("GET", "/v1/studies/%C3%9Cbersicht-1", nil, nil)
 }

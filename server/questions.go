@@ -112,7 +112,8 @@ func strangers(r *graphio.Report, o draftOptions) []question {
 	if r.Ledger.Unknown == 0 || o.Files["measurements"].BadRows == graphio.BadRowsSkip {
 		return nil
 	}
-	q := question{File: "measurements", Code: codeUnknown, Text: fmt.Sprintf("rows of nodes that are not in the network: %d", r.Ledger.Unknown), Choices: []choice{skipping}}
+	q := question{File: "measurements", Code: codeUnknown,
+		Text: fmt.Sprintf("rows of nodes that are not in the network: %d", r.Ledger.Unknown), Choices: []choice{skipping}}
 	for _, w := range r.Warnings {
 		q.Advice = append(q.Advice, w.What)
 	}
@@ -125,12 +126,14 @@ func doubts(m *graphio.Measurements, o draftOptions) (all []question) {
 	l, skip := m.Report.Ledger, o.Files["measurements"].BadRows == graphio.BadRowsSkip
 	all = strangers(m.Report, o)
 	if l.Missing > 0 && !skip {
-		all = append(all, question{File: "measurements", Code: codeMissing, Text: fmt.Sprintf("rows without a value: %d", l.Missing), Choices: []choice{skipping}})
+		all = append(all, question{File: "measurements", Code: codeMissing, Text: fmt.Sprintf("rows without a value: %d", l.Missing),
+			Choices: []choice{skipping}})
 	}
 	if o.Values == "" && !o.Exposures {
 		if kind, why := m.Ask(); kind != graphio.KindNumber {
 			all = append(all, question{File: "measurements", Code: codeKind, Text: why, Choices: []choice{
-				{"take them for " + map[graphio.Kind]string{graphio.KindYesNo: "yes and no", graphio.KindCount: "counts"}[kind], []setting{{Option: "values", Value: string(kind)}}},
+				{"take them for " + map[graphio.Kind]string{graphio.KindYesNo: "yes and no", graphio.KindCount: "counts"}[kind],
+					[]setting{{Option: "values", Value: string(kind)}}},
 				{"take them for numbers", []setting{{Option: "values", Value: "gaussian"}}},
 			}})
 		}

@@ -31,7 +31,7 @@ var errHung = errors.New("the store does not answer")
 // is under way, but begins no second one.
 func (c *readiness) check(ctx context.Context, s *Server) error {
 	c.mu.Lock()
-	if !c.at.IsZero() && time.Since(c.at) < checkEvery {
+	if !c.at.IsZero() && s.opts.Now().Sub(c.at) < checkEvery {
 		defer c.mu.Unlock()
 		return c.err
 	}
@@ -42,7 +42,7 @@ func (c *readiness) check(ctx context.Context, s *Server) error {
 			err := safely(func() error { return s.opts.Store.Check(s.ctx, !s.opts.ReadOnly) })
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.at, c.err, c.under = time.Now(), err, nil
+			c.at, c.err, c.under = s.opts.Now(), err, nil
 			close(done)
 		})
 	}
@@ -85,7 +85,8 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 }
 
 // goneWords tell clients that the file of the store is gone.
-const goneWords = "the file of the store was removed or replaced, and nothing is stored any more; whoever runs the server must put it back and start the server again"
+const goneWords = "the file of the store was removed or replaced, and nothing is stored any more; whoever runs the server must put it " +
+	"back and start the server again"
 
 // watchStore looks every second whether the store is still there, so that the log tells it at
 // once. Writes find out for themselves.

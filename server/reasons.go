@@ -125,8 +125,9 @@ func (g *guide) prospect(s spot) string {
 		return ""
 	}
 	lower, upper := *s.Lower, *s.Upper
-	could := fmt.Sprintf("The %s could be anything from %s to %s%s", g.quantity(), rounded(lower, upper-lower), rounded(upper, upper-lower), g.unit())
-	if g.settings.YesNo() {
+	could := fmt.Sprintf("The %s could be anything from %s to %s%s", g.quantity(), rounded(lower, upper-lower), rounded(upper, upper-lower),
+		g.unit())
+	if g.settings.About().Reading == "answer" {
 		could = "It could be yes or no"
 	} else if rounded(lower, upper-lower) == rounded(upper, upper-lower) {
 		could = fmt.Sprintf("The %s could be about %s%s", g.quantity(), rounded(lower, upper-lower), g.unit())
@@ -149,12 +150,9 @@ func (g *guide) prospect(s spot) string {
 // quantity is what the model predicts, in a word.
 func (g *guide) quantity() string {
 	if g.settings.Exposures {
-		if g.settings.Shares() {
-			return "share"
-		}
-		return "rate"
+		return g.settings.About().Quantity
 	}
-	return "value"
+	return g.settings.About().Reading
 }
 
 // unit is the unit of the values with a blank before it, "" if none is known.

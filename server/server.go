@@ -150,7 +150,8 @@ func New(opts Options) *Server {
 		memory: budget{most: memoryLimit(opts.Memory), used: liveMemory},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	for g, most := range [gates]int{small: opts.Limits.Concurrent, uploads: opts.Limits.Uploads, downloads: opts.Limits.Downloads, streams: opts.Limits.Streams} {
+	for g, most := range [gates]int{small: opts.Limits.Concurrent, uploads: opts.Limits.Uploads, downloads: opts.Limits.Downloads,
+		streams: opts.Limits.Streams} {
 		s.gates[g] = make(chan struct{}, most)
 	}
 	s.summarizing, s.damaged = make(chan struct{}, 1), map[string]damaged{}

@@ -20,13 +20,14 @@ import (
 
 // A graph has one id however it came.
 func TestGraphHasOneID(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	id := h.putRing(50)
+	id := h.PutRing(50)
 	enc, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed := h.must("GET", "/v1/graphs/"+id, nil, nil).body
+	packed := h.Must("GET", "/v1/graphs/"+id, nil, nil).Body
 	for name, upload := range map[string]struct {
 		body    []byte
 		headers []with
@@ -44,21 +45,22 @@ func TestGraphHasOneID(t *testing.T) {
 		if name == "with column names" {
 			query = "?column=source=p&column=target=q&header=yes"
 		}
-		if h.must("POST", "/v1/graphs"+query, upload.body, &g, upload.headers...); g.ID != id {
+		if h.Must("POST", "/v1/graphs"+query, upload.body, &g, upload.headers...); g.ID != id {
 			t.Errorf("%s: %s, want %s", name, g.ID, id)
 		}
 	}
 	var list struct{ Graphs []store.GraphInfo }
-	if h.must("GET", "/v1/graphs", nil, &list); len(list.Graphs) != 1 {
+	if h.Must("GET", "/v1/graphs", nil, &list); len(list.Graphs) != 1 {
 		t.Errorf("%d graphs", len(list.Graphs))
 	}
 }
 
 // One study whose events cannot be replayed hides no other.
 func TestListDamaged(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
-	if err := h.store.Log("broken").Append(t.Context(), study.Event{Seq: 1, Time: time.Unix(0, 0).UTC(), Data: study.Resumed{}}); err != nil {
+	h.Create(10)
+	if err := h.Store.Log("broken").Append(t.Context(), study.Event{Seq: 1, Time: time.Unix(0, 0).UTC(), Data: study.Resumed{}}); err != nil {
 		t.Fatal(err)
 	}
 	var list struct {
@@ -67,21 +69,24 @@ func TestListDamaged(t *testing.T) {
 			Status        study.Status
 		}
 	}
-	h.must("GET", "/v1/studies", nil, &list)
-	if len(list.Studies) != 2 || list.Studies[0].Status != study.StatusDamaged || !strings.Contains(list.Studies[0].Problem, "event 1") || list.Studies[1].Status != study.StatusOpen {
+	h.Must("GET", "/v1/studies", nil, &list)
+	if len(list.Studies) != 2 || list.Studies[0].Status != study.StatusDamaged || !strings.Contains(list.Studies[0].Problem, "event 1") ||
+		list.Studies[1].Status != study.StatusOpen {
 		t.Errorf("%+v", list.Studies)
 	}
 }
 
 func TestMetaTellsLimits(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, small, func(o *server.Options) { o.Token, o.ReadOnly = secret, true })
 	var meta struct {
 		Token    bool
 		ReadOnly bool `json:"read_only"`
 		Limits   map[string]any
 	}
-	h.must("GET", "/v1/meta", nil, &meta)
-	for name, want := range map[string]any{"body_bytes": 4096, "graph_bytes": 16384, "rows": 20, "page": 10, "id_bytes": 256, "patience": "10s"} {
+	h.Must("GET", "/v1/meta", nil, &meta)
+	for name, want := range map[string]any{"body_bytes": 4096, "graph_bytes": 16384, "rows": 20, "page": 10, "id_bytes": 256,
+		"patience": "10s"} {
 		if fmt.Sprint(meta.Limits[name]) != fmt.Sprint(want) {
 			t.Errorf("%s is %v, want %v", name, meta.Limits[name], want)
 		}
@@ -92,13 +97,14 @@ func TestMetaTellsLimits(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
-	h.must("POST", "/v1/studies/s/asks", `{"count":3}`, nil)
-	h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":1}`, nil)
-	h.do("BREW", "/v1/studies/s", nil)
-	h.do("GET", "/nowhere/at/all", nil)
-	text := string(h.must("GET", "/metrics", nil, nil).body)
+	h.Create(10)
+	h.Must("POST", "/v1/studies/s/asks", `{"count":3}`, nil)
+	h.Must("PUT", "/v1/studies/s/trials/1/result", `{"value":1}`, nil)
+	h.Do("BREW", "/v1/studies/s", nil)
+	h.Do("GET", "/nowhere/at/all", nil)
+	text := string(h.Must("GET", "/metrics", nil, nil).Body)
 	for _, line := range []string{
 		`grfgp_requests_total{method="POST",route="POST /v1/studies/{s}/asks",status="201"} 1`,
 		`grfgp_requests_total{method="other",route="/v1/studies/{s}",status="405"} 1`,
@@ -137,9 +143,10 @@ func (l fullLog) Events(ctx context.Context, after int64) iter.Seq2[study.Event,
 
 // A disk that is full is said to be so, and nothing is half done.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) { o.Store = fullStore{openStore(t, store.Memory), 2} })
-	h.create(10)
-	h.must("POST", "/v1/studies/s/asks", nil, nil)
+	h.Create(10)
+	h.Must("POST", "/v1/studies/s/asks", nil, nil)
 	h.refused("full", 507, "PUT", "/v1/studies/s/trials/1/result", `{"value":1}`)
 	h.refused("full", 507, "POST", "/v1/studies/s/asks", nil)
 	var view struct {
@@ -147,22 +154,23 @@ func TestDiskFull(t *testing.T) {
 		Values int
 		Trials map[string]int
 	}
-	if h.must("GET", "/v1/studies/s", nil, &view); view.Seq != 2 || view.Values != 0 || view.Trials["pending"] != 1 {
+	if h.Must("GET", "/v1/studies/s", nil, &view); view.Seq != 2 || view.Values != 0 || view.Trials["pending"] != 1 {
 		t.Errorf("%+v", view)
 	}
 }
 
 // A server that ends takes no more, finishes what is under way, and ends streams.
 func TestServeEndsInOrder(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(10)
+	h.Create(10)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- h.server.Serve(ctx, l, time.Minute) }()
+	go func() { ended <- h.Server.Serve(ctx, l, time.Minute) }()
 	base := "http://" + l.Addr().String()
 	events, err := http.NewRequest("GET", base+"/v1/studies/s/events", nil)
 	if err != nil {
@@ -189,7 +197,7 @@ func TestServeEndsInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool { // this request and the upload
-		return strings.Contains(string(h.must("GET", "/metrics", nil, nil).body), "grfgp_requests_in_flight 2\n")
+		return strings.Contains(string(h.Must("GET", "/metrics", nil, nil).Body), "grfgp_requests_in_flight 2\n")
 	})
 	cancel()
 	if _, err := io.ReadAll(stream.Body); err != nil {

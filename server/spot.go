@@ -103,7 +103,8 @@ const mostPredicted = 200
 // predictAt makes the model predict some nodes, if it is fitted and all nodes were not predicted
 // with the newest measurements.
 func (g *guide) predictAt(ctx context.Context, o *openStudy, nodes []int) {
-	if p := o.LatestPredictions(); len(nodes) == 0 || len(nodes) > mostPredicted || g.settings.Labels || p != nil && p.Seq >= g.around.changedAt {
+	if p := o.LatestPredictions(); len(nodes) == 0 || len(nodes) > mostPredicted || g.settings.Labels || p != nil &&
+		p.Seq >= g.around.changedAt {
 		return
 	}
 	snapshot, ok := o.ReadySnapshot()

@@ -9,6 +9,7 @@ import (
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/server"
+	"grfgp/server/servertest"
 	"grfgp/study"
 )
 
@@ -23,41 +24,17 @@ type spot struct {
 	}
 }
 
-// coast keeps a chain of nodes along a meridian, 0.01 degrees apart, with names.
-func (h *host) coast(n int) string {
-	h.t.Helper()
-	var nodes, edges strings.Builder
-	nodes.WriteString("id,label,lat,lon\n")
-	edges.WriteString("source,target\n")
-	for i := range n {
-		fmt.Fprintf(&nodes, "n%d,Pier %d,%.4f,-121.9\n", i, i, 37+0.01*float64(i))
-		if i > 0 {
-			fmt.Fprintf(&edges, "n%d,n%d\n", i-1, i)
-		}
-	}
-	return h.putTables(nodes.String(), edges.String())
-}
-
-// putTables keeps a graph of a table of nodes and one of edges.
-func (h *host) putTables(nodes, edges string) string {
-	h.t.Helper()
-	body := "--cut\r\nContent-Disposition: form-data; name=\"nodes\"; filename=\"n.csv\"\r\n\r\n" + nodes +
-		"\r\n--cut\r\nContent-Disposition: form-data; name=\"edges\"; filename=\"e.csv\"\r\n\r\n" + edges + "\r\n--cut--\r\n"
-	var g struct{ ID string }
-	h.must("POST", "/v1/graphs", body, &g, "Content-Type: multipart/form-data; boundary=cut")
-	return g.ID
-}
-
 // A trial has the name and the place of its node, what may be measured there, and how far it is
 // to the nearest measurement.
 func TestSpots(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.must("POST", "/v1/studies", map[string]any{"name": "s", "graph": h.coast(40), "goal": "minimize"}, nil)
-	h.observe(five) // at n0 to n4
-	h.must("GET", "/v1/studies/s/predictions", nil, nil)
-	h.must("POST", "/v1/studies/s/asks", map[string]any{"nodes": []string{"n14", "n6"}, "holder": "anna"}, nil)
+	h.Must("POST", "/v1/studies", map[string]any{"name": "s", "graph": h.Coast(40), "goal": "minimize"}, nil)
+	h.Observe(five) // at n0 to n4
+	h.Must("GET", "/v1/studies/s/predictions", nil, nil)
+	h.Must("POST", "/v1/studies/s/asks", map[string]any{"nodes": []string{"n14", "n6"}, "holder": "anna"}, nil)
 	var got struct{ Trials []spot }
-	h.must("GET", "/v1/studies/s/trials", nil, &got)
+	h.Must("GET", "/v1/studies/s/trials", nil, &got)
 	first := got.Trials[0]
 	if first.Label != "Pier 14" || *first.Lat != 37.14 || *first.Lon != -121.9 || first.X == nil || first.Y == nil {
 		t.Errorf("where: %+v", first)
@@ -68,7 +45,8 @@ func TestSpots(t *testing.T) {
 	if *first.Upper-*first.Lower < 1.9 || *first.Upper999 <= *first.Upper || *first.Lower999 >= *first.Lower {
 		t.Errorf("expected: %v to %v, %v to %v", *first.Lower, *first.Upper, *first.Lower999, *first.Upper999)
 	}
-	for _, part := range []string{"Chosen by anna.", "Nobody has measured within 11 km.", "could be anything from 0.", "so it may be the lowest."} {
+	for _, part := range []string{"Chosen by anna.", "Nobody has measured within 11 km.", "could be anything from 0.",
+		"so it may be the lowest."} {
 		if !strings.Contains(first.Why, part) {
 			t.Errorf("%q says nothing of %q", first.Why, part)
 		}
@@ -76,9 +54,9 @@ func TestSpots(t *testing.T) {
 	if first.Rule != "chosen by anna" || got.Trials[1].Why == first.Why {
 		t.Errorf("%q, %q", first.Rule, got.Trials[1].Why)
 	}
-	h.must("PUT", "/v1/studies/s/trials/1/result", map[string]any{"value": 2}, nil)
+	h.Must("PUT", "/v1/studies/s/trials/1/result", map[string]any{"value": 2}, nil)
 	got.Trials = nil
-	h.must("GET", "/v1/studies/s/trials", nil, &got)
+	h.Must("GET", "/v1/studies/s/trials", nil, &got)
 	if done := got.Trials[0]; done.Label != "Pier 14" || done.Why != "chosen by anna" || done.Nearest != nil || done.Lower != nil {
 		t.Errorf("done: %+v", done)
 	}
@@ -90,12 +68,13 @@ func TestSpots(t *testing.T) {
 			Nearest struct{ Node string }
 		}
 	}
-	h.must("GET", "/v1/studies/s/predictions?node=n20", nil, &nodes)
+	h.Must("GET", "/v1/studies/s/predictions?node=n20", nil, &nodes)
 	if n := nodes.Nodes[0]; n.Label != "Pier 20" || n.Lat != 37.2 || n.Nearest.Node != "n14" {
 		t.Errorf("%+v", n)
 	}
-	table := string(h.must("GET", "/v1/studies/s/predictions?format=csv&sort=-mean", nil, nil).body)
-	if !strings.HasPrefix(table, "node,label,lat,lon,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n\nn") || strings.Count(table, "\n") != 41 {
+	table := string(h.Must("GET", "/v1/studies/s/predictions?format=csv&sort=-mean", nil, nil).Body)
+	if !strings.HasPrefix(table, "node,label,lat,lon,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n\nn") ||
+		strings.Count(table, "\n") != 41 {
 		t.Errorf("%.200s", table)
 	}
 }
@@ -103,6 +82,7 @@ func TestSpots(t *testing.T) {
 // Every goal has a reason of its own, which differs from card to card; so have nodes that are
 // drawn at random.
 func TestReasons(t *testing.T) {
+	t.Parallel()
 	for goal, part := range map[string]string{
 		"maximize":    "so it may be the highest.",
 		"minimize":    "so it may be the lowest.",
@@ -110,14 +90,15 @@ func TestReasons(t *testing.T) {
 		"threshold=2": "and the chance of being above 2 is ",
 	} {
 		t.Run(goal, func(t *testing.T) {
-			l := theVillage(t)
+			l := servertest.Village(t)
 			l.Nodes.X, l.Nodes.Y = nil, nil
-			h := landHost(t, l, goal, "s")
+			h := l.Host(t, goal, "s")
 			var got struct{ Candidates []spot }
-			h.must("GET", "/v1/studies/s/candidates?count=4", nil, &got)
+			h.Must("GET", "/v1/studies/s/candidates?count=4", nil, &got)
 			seen := map[string]bool{}
 			for _, c := range got.Candidates {
-				if !strings.Contains(c.Why, "could be") || c.Nearest == nil || c.Nearest.Unit != "hops" || c.Nearest.Distance < 1 || c.Lower == nil || seen[c.Why] {
+				if !strings.Contains(c.Why, "could be") || c.Nearest == nil || c.Nearest.Unit != "hops" || c.Nearest.Distance < 1 || c.Lower == nil ||
+					seen[c.Why] {
 					t.Errorf("%+v", c)
 				}
 				seen[c.Why] = true
@@ -132,14 +113,14 @@ func TestReasons(t *testing.T) {
 	}
 	t.Run("random", func(t *testing.T) {
 		h := newHost(t, func(o *server.Options) { o.NewEngine = nil })
-		h.create(30)
+		h.Create(30)
 		var got struct{ Candidates []spot }
-		h.must("GET", "/v1/studies/s/candidates?count=2", nil, &got)
+		h.Must("GET", "/v1/studies/s/candidates?count=2", nil, &got)
 		if why := got.Candidates[0].Why; why != "Picked at random, because nothing has been measured yet." {
 			t.Error(why)
 		}
-		h.observe(map[string]float64{"n0": 1, "n1": 2})
-		h.must("GET", "/v1/studies/s/candidates?count=2", nil, &got)
+		h.Observe(map[string]float64{"n0": 1, "n1": 2})
+		h.Must("GET", "/v1/studies/s/candidates?count=2", nil, &got)
 		for _, c := range got.Candidates {
 			if !strings.HasPrefix(c.Why, "Picked at random, because there are too few values to predict from. The nearest reading, at n") {
 				t.Error(c.Why)
@@ -150,9 +131,10 @@ func TestReasons(t *testing.T) {
 
 // Nodes that are likely above the level of a study are listed and counted.
 func TestAbove(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(30, func(s *study.Settings) { s.Goal = "threshold=1.81" })
-	h.observe(five)
+	h.Create(30, func(s *study.Settings) { s.Goal = "threshold=1.81" })
+	h.Observe(five)
 	var got struct {
 		Level float64
 		Above int
@@ -161,35 +143,38 @@ func TestAbove(t *testing.T) {
 			Above float64
 		}
 	}
-	h.must("GET", "/v1/studies/s/predictions?sort=-above&limit=3", nil, &got)
+	h.Must("GET", "/v1/studies/s/predictions?sort=-above&limit=3", nil, &got)
 	if got.Level != 1.81 || got.Above != 19 || len(got.Nodes) != 3 || got.Nodes[0].Above < got.Nodes[2].Above || got.Nodes[0].Above < 0.5 {
 		t.Errorf("%+v", got)
 	}
-	if table := string(h.must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).body); !strings.HasPrefix(table, "node,mean,sd,lower,upper,reading_lower,reading_upper,above,measured,value,n\n") {
+	if table := string(h.Must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).Body); !strings.HasPrefix(table,
+		"node,mean,sd,lower,upper,reading_lower,reading_upper,above,measured,value,n\n") {
 		t.Errorf("%.100s", table)
 	}
-	h.create(30, func(s *study.Settings) { s.Name = "t" })
-	h.must("POST", "/v1/studies/t/observations", `{"observations":[{"node":"n0","value":1},{"node":"n1","value":2},{"node":"n2","value":1},{"node":"n3","value":2},{"node":"n4","value":3}]}`, nil)
+	h.Create(30, func(s *study.Settings) { s.Name = "t" })
+	h.Must("POST", "/v1/studies/t/observations", `{"observations":[{"node":"n0","value":1},{"node":"n1","value":2},{"node":"n2","value":1},`+
+		`{"node":"n3","value":2},{"node":"n4","value":3}]}`, nil)
 	h.refused("malformed", 400, "GET", "/v1/studies/t/predictions?sort=above", nil)
 }
 
 // What was measured before the first ask is no merit of the search.
 func TestHistoryBeforeTheFirstAsk(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(30)
-	h.observe(five)
+	h.Create(30)
+	h.Observe(five)
 	var got struct {
 		Before int
 		Points []struct{ Best float64 }
 		Random *struct{ Low, High []float64 }
 	}
-	h.must("GET", "/v1/studies/s/history?random=yes", nil, &got)
+	h.Must("GET", "/v1/studies/s/history?random=yes", nil, &got)
 	if got.Before != 5 || got.Random != nil {
 		t.Errorf("nobody has asked: %+v", got)
 	}
-	h.must("POST", "/v1/studies/s/asks", `{}`, nil)
-	h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":2}`, nil)
-	h.must("GET", "/v1/studies/s/history?random=yes", nil, &got)
+	h.Must("POST", "/v1/studies/s/asks", `{}`, nil)
+	h.Must("PUT", "/v1/studies/s/trials/1/result", `{"value":2}`, nil)
+	h.Must("GET", "/v1/studies/s/history?random=yes", nil, &got)
 	if got.Before != 5 || len(got.Points) != 6 || got.Random == nil || len(got.Random.Low) != 1 || got.Random.Low[0] != 3 {
 		t.Errorf("a random search begins with the 3 that was known: %+v", got)
 	}

@@ -34,11 +34,12 @@ func (p *pieces) SetWriteDeadline(time.Time) error {
 // A long answer is sent in pieces, each with its own deadline: a client that goes
 // on reading is not cut off.
 func TestAnswersInPieces(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	id := h.putRing(30_000)
-	want := string(h.must("GET", "/v1/graphs/"+id, nil, nil).body)
+	id := h.PutRing(30_000)
+	want := string(h.Must("GET", "/v1/graphs/"+id, nil, nil).Body)
 	p := &pieces{ResponseRecorder: httptest.NewRecorder()}
-	h.server.ServeHTTP(p, h.request("GET", "/v1/graphs/"+id, nil))
+	h.Server.ServeHTTP(p, h.Request("GET", "/v1/graphs/"+id, nil))
 	if p.Body.String() != want {
 		t.Errorf("%d bytes, want %d", p.Body.Len(), len(want))
 	}
@@ -50,13 +51,14 @@ func TestAnswersInPieces(t *testing.T) {
 // Studies of the same name in two stores are not taken for each other, however
 // far they have come.
 func TestTagsOfTwoStores(t *testing.T) {
+	t.Parallel()
 	tags := map[string]int{}
 	for k := range 3 {
 		h := newHost(t)
-		h.create(10 + k/2)
-		h.observe(five)
+		h.Create(10 + k/2)
+		h.Observe(five)
 		for _, view := range []string{"map", "predictions", "calibration"} {
-			tag := h.must("GET", "/v1/studies/s/"+view, nil, nil).header.Get("ETag")
+			tag := h.Must("GET", "/v1/studies/s/"+view, nil, nil).Header.Get("ETag")
 			if strings.Contains(tag, " ") {
 				t.Errorf("a tag with a blank: %s", tag)
 			}
@@ -91,56 +93,58 @@ func (s *shaky) Graph(ctx context.Context, id string) ([]byte, error) {
 // A panic while a study or a graph is read fails those who wait, and nobody after
 // them.
 func TestPanicsWhileReading(t *testing.T) {
+	t.Parallel()
 	s := &shaky{Store: openStore(t, store.Memory)}
-	newHost(t, func(o *server.Options) { o.Store = s }).create(10)
+	newHost(t, func(o *server.Options) { o.Store = s }).Create(10)
 	h := newHost(t, func(o *server.Options) { o.Store = s })
 	s.log.Store(true)
 	h.refused("internal", 500, "GET", "/v1/studies/s", nil)
 	s.graph.Store(true)
 	h.refused("internal", 500, "POST", "/v1/studies/s/asks", nil)
-	h.must("POST", "/v1/studies/s/asks", nil, nil)
+	h.Must("POST", "/v1/studies/s/asks", nil, nil)
 }
 
 // Studies of one Spec on a graph share what is made from it, and a server that
 // was started again goes on from what was learned.
 func TestOptimizersShareAndKeep(t *testing.T) {
+	t.Parallel()
 	kept := openStore(t, store.Memory)
 	learn := func(change ...func(*server.Options)) *host {
 		return newHost(t, append(change, func(o *server.Options) { o.Store, o.NewEngine = kept, nil })...)
 	}
 	h := learn()
-	graph := h.putRing(40)
+	graph := h.PutRing(40)
 	for k, name := range []string{"s", "t", "u"} {
 		settings := study.Settings{Name: name, Graph: graph, Seed: uint64(k)}
 		if name == "u" {
 			settings.Spec.Family = "matern"
 		}
-		h.must("POST", "/v1/studies", settings, nil)
+		h.Must("POST", "/v1/studies", settings, nil)
 	}
-	if n := h.server.Specs(graph); n != 2 {
+	if n := h.Server.Specs(graph); n != 2 {
 		t.Errorf("what is costly was made %d times for two Specs", n)
 	}
 	var rows []string
 	for i := range 8 {
 		rows = append(rows, fmt.Sprintf(`{"node":"n%d","value":%d}`, 4*i, i*i))
 	}
-	h.must("POST", "/v1/studies/s/observations", `{"observations":[`+strings.Join(rows, ",")+`]}`, nil)
-	h.must("GET", "/v1/studies/s/predictions", nil, nil)
+	h.Must("POST", "/v1/studies/s/observations", `{"observations":[`+strings.Join(rows, ",")+`]}`, nil)
+	h.Must("GET", "/v1/studies/s/predictions", nil, nil)
 	first, err := kept.Checkpoints("s").Load(t.Context())
 	if err != nil || len(first) == 0 {
 		t.Fatalf("nothing was kept: %v", err)
 	}
-	want := h.must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).body
-	h.close()
+	want := h.Must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).Body
+	h.Close()
 	again := learn(func(o *server.Options) { o.ReadOnly = true })
-	if got := again.must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).body; string(got) != string(want) {
+	if got := again.Must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).Body; string(got) != string(want) {
 		t.Errorf("before:\n%s\nafter:\n%s", want, got)
 	}
 	if err := kept.Checkpoints("s").Save(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	shown := learn(func(o *server.Options) { o.ReadOnly = true })
-	shown.must("GET", "/v1/studies/s/predictions", nil, nil)
+	shown.Must("GET", "/v1/studies/s/predictions", nil, nil)
 	if after, err := kept.Checkpoints("s").Load(t.Context()); err != nil || len(after) != 0 {
 		t.Errorf("a server that only shows kept %d bytes (%v)", len(after), err)
 	}

@@ -34,7 +34,8 @@ var (
 
 // Describe implements prometheus.Collector.
 func (storeMetrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{buildInfo, storeUp, storeBytes, storeStudies, storeEvents, storeTrials, storeValues, storeQueue, commitSeconds, commitFailed, quarantine} {
+	for _, d := range []*prometheus.Desc{buildInfo, storeUp, storeBytes, storeStudies, storeEvents, storeTrials, storeValues, storeQueue,
+		commitSeconds, commitFailed, quarantine} {
 		to <- d
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"grfgp/graphio"
+	"grfgp/internal/testkit"
 	"grfgp/server"
 	"grfgp/study"
 )
@@ -39,8 +40,9 @@ func together(clients int, f func(c int) error) []error {
 
 // One key, many times at once: one effect, equal answers.
 func TestOneKeyManyTimes(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
-	h.create(50)
+	h.Create(50)
 	const times = 32
 	for what, request := range map[string]struct{ path, body string }{
 		"ask":     {"/v1/studies/s/asks", `{"count":3,"holder":"anna"}`},
@@ -48,8 +50,8 @@ func TestOneKeyManyTimes(t *testing.T) {
 	} {
 		answers := make([]string, times)
 		for _, err := range together(times, func(c int) error {
-			a, err := h.try("POST", request.path, request.body, with("Idempotency-Key: "+what))
-			answers[c] = fmt.Sprint(a.status, string(a.body))
+			a, err := h.Try("POST", request.path, request.body, with("Idempotency-Key: "+what))
+			answers[c] = fmt.Sprint(a.Status, string(a.Body))
 			return err
 		}) {
 			t.Fatal(err)
@@ -63,7 +65,7 @@ func TestOneKeyManyTimes(t *testing.T) {
 		Values int
 		Trials map[string]int
 	}
-	if h.must("GET", "/v1/studies/s", nil, &view); view.Seq != 3 || view.Values != 2 || view.Trials["pending"] != 3 {
+	if h.Must("GET", "/v1/studies/s", nil, &view); view.Seq != 3 || view.Values != 2 || view.Trials["pending"] != 3 {
 		t.Errorf("more than one effect: %+v", view)
 	}
 	h.refused("conflict", 409, "POST", "/v1/studies/s/asks", `{"count":4,"holder":"anna"}`, "Idempotency-Key: ask")
@@ -73,22 +75,20 @@ func TestOneKeyManyTimes(t *testing.T) {
 // Many clients ask and tell at once: no node twice, and the budget to the last
 // trial.
 func TestManyClients(t *testing.T) {
-	clients, asks := 64, 50
-	if testing.Short() {
-		clients, asks = 16, 20
-	}
+	t.Parallel()
+	clients, asks := testkit.Size(16, 64), testkit.Size(20, 50)
 	budget := float64(clients*asks) - 13
 	h := newHost(t)
-	h.create(clients*asks+100, func(s *study.Settings) { s.Budget = &budget })
+	h.Create(clients*asks+100, func(s *study.Settings) { s.Budget = &budget })
 	var mu sync.Mutex
 	seen := map[string]int{}
 	short := 0
 	for _, err := range together(clients, func(c int) error {
 		for k := range asks {
-			a, err := h.try("POST", "/v1/studies/s/asks", map[string]any{"holder": fmt.Sprint(c)}, with(fmt.Sprintf("Idempotency-Key: %d-%d", c, k)))
+			a, err := h.Try("POST", "/v1/studies/s/asks", map[string]any{"holder": fmt.Sprint(c)}, with(fmt.Sprintf("Idempotency-Key: %d-%d", c, k)))
 			var got asked
-			if err != nil || a.status/100 != 2 || json.Unmarshal(a.body, &got) != nil {
-				return fmt.Errorf("ask: %d %s %v", a.status, a.body, err)
+			if err != nil || a.Status/100 != 2 || json.Unmarshal(a.Body, &got) != nil {
+				return fmt.Errorf("ask: %d %s %v", a.Status, a.Body, err)
 			}
 			mu.Lock()
 			for _, trial := range got.Trials {
@@ -99,9 +99,9 @@ func TestManyClients(t *testing.T) {
 			}
 			mu.Unlock()
 			for _, trial := range got.Trials {
-				a, err := h.try("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", trial.Trial), map[string]any{"value": float64(trial.Trial)})
-				if err != nil || a.status != 200 {
-					return fmt.Errorf("tell: %d %s %v", a.status, a.body, err)
+				a, err := h.Try("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", trial.Trial), map[string]any{"value": float64(trial.Trial)})
+				if err != nil || a.Status != 200 {
+					return fmt.Errorf("tell: %d %s %v", a.Status, a.Body, err)
 				}
 			}
 		}
@@ -121,30 +121,31 @@ func TestManyClients(t *testing.T) {
 		Left   float64
 		Trials map[string]int
 	}
-	if h.must("GET", "/v1/studies/s", nil, &view); view.Left != 0 || view.Trials["done"] != int(budget) {
+	if h.Must("GET", "/v1/studies/s", nil, &view); view.Left != 0 || view.Trials["done"] != int(budget) {
 		t.Errorf("%+v", view)
 	}
 }
 
 // A lease runs out: the node is handed out again, and both results are kept.
 func TestLeaseRunsOut(t *testing.T) {
+	t.Parallel()
 	c := newClock()
-	h := newHost(t, func(o *server.Options) { o.Now = c.now })
-	h.create(1)
+	h := newHost(t, func(o *server.Options) { o.Now = c.Now })
+	h.Create(1)
 	var first, second, third asked
-	h.must("POST", "/v1/studies/s/asks", `{"holder":"anna","lease":"1h"}`, &first)
-	if h.must("POST", "/v1/studies/s/asks", `{"holder":"ben"}`, &third); third.Short != "no_allowed_nodes" || len(third.Trials) != 0 {
+	h.Must("POST", "/v1/studies/s/asks", `{"holder":"anna","lease":"1h"}`, &first)
+	if h.Must("POST", "/v1/studies/s/asks", `{"holder":"ben"}`, &third); third.Short != "no_allowed_nodes" || len(third.Trials) != 0 {
 		t.Fatalf("a reserved node was handed out: %+v", third)
 	}
-	c.pass(59 * time.Minute)
-	h.must("POST", "/v1/studies/s/trials/1/lease", `{"lease":"2h"}`, nil)
-	c.pass(119 * time.Minute)
-	h.must("POST", "/v1/studies/s/asks", `{"holder":"ben"}`, &third)
+	c.Pass(59 * time.Minute)
+	h.Must("POST", "/v1/studies/s/trials/1/lease", `{"lease":"2h"}`, nil)
+	c.Pass(119 * time.Minute)
+	h.Must("POST", "/v1/studies/s/asks", `{"holder":"ben"}`, &third)
 	if len(third.Trials) != 0 {
 		t.Fatalf("a renewed lease did not hold: %+v", third)
 	}
-	c.pass(time.Minute)
-	h.must("POST", "/v1/studies/s/asks", `{"holder":"ben"}`, &second)
+	c.Pass(time.Minute)
+	h.Must("POST", "/v1/studies/s/asks", `{"holder":"ben"}`, &second)
 	if len(second.Trials) != 1 || second.Trials[0].Node != first.Trials[0].Node || second.Trials[0].Trial == first.Trials[0].Trial {
 		t.Fatalf("after the lease: %+v", second)
 	}
@@ -153,27 +154,28 @@ func TestLeaseRunsOut(t *testing.T) {
 		State string
 		Late  bool
 	}
-	h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":1}`, &late)
-	h.must("PUT", "/v1/studies/s/trials/2/result", `{"value":2}`, &usual)
+	h.Must("PUT", "/v1/studies/s/trials/1/result", `{"value":1}`, &late)
+	h.Must("PUT", "/v1/studies/s/trials/2/result", `{"value":2}`, &usual)
 	if late.State != "done" || !late.Late || usual.State != "done" || usual.Late {
 		t.Errorf("late %+v, usual %+v", late, usual)
 	}
 	var list struct{ Total int }
-	if h.must("GET", "/v1/studies/s/observations", nil, &list); list.Total != 2 {
+	if h.Must("GET", "/v1/studies/s/observations", nil, &list); list.Total != 2 {
 		t.Errorf("%d values", list.Total)
 	}
-	h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":1}`, nil)
+	h.Must("PUT", "/v1/studies/s/trials/1/result", `{"value":1}`, nil)
 	h.refused("conflict", 409, "PUT", "/v1/studies/s/trials/1/result", `{"value":3}`)
 }
 
 // Leases end by themselves, so that lists show it.
 func TestLeasesEndByThemselves(t *testing.T) {
+	t.Parallel()
 	c := newClock()
-	h := newHost(t, func(o *server.Options) { o.Now = c.now })
-	h.create(10)
-	h.must("POST", "/v1/studies/s/asks", `{"lease":"1h"}`, nil)
+	h := newHost(t, func(o *server.Options) { o.Now = c.Now })
+	h.Create(10)
+	h.Must("POST", "/v1/studies/s/asks", `{"lease":"1h"}`, nil)
 	s := h.stream("s", "2")
-	c.pass(2 * time.Hour)
+	c.Pass(2 * time.Hour)
 	if e := s.nextEvent(); e.Kind() != "expired" {
 		t.Errorf("event %s", e.Kind())
 	}
@@ -182,10 +184,8 @@ func TestLeasesEndByThemselves(t *testing.T) {
 // Fifty asks are the same with and without a restart between them, by the real
 // engine.
 func TestRestartChangesNothing(t *testing.T) {
-	asks := 50
-	if testing.Short() {
-		asks = 16
-	}
+	t.Parallel()
+	asks := testkit.Size(16, 50)
 	truth := func(node string) float64 {
 		var k int
 		fmt.Sscanf(node, "n%d", &k)
@@ -195,23 +195,23 @@ func TestRestartChangesNothing(t *testing.T) {
 		place := filepath.Join(t.TempDir(), "s.db")
 		clock := newClock() // events hold times
 		start := func() *host {
-			return newHost(t, func(o *server.Options) { o.Store, o.NewEngine, o.Now = openStore(t, place), nil, clock.now })
+			return newHost(t, func(o *server.Options) { o.Store, o.NewEngine, o.Now = openStore(t, place), nil, clock.Now })
 		}
 		h := start()
-		h.create(60)
+		h.Create(60)
 		var nodes []string
 		for k := range asks {
 			if k == restartAt {
-				h.close()
-				h.store.Close()
+				h.Close()
+				h.Store.Close()
 				h = start()
 			}
 			var a asked
-			h.must("POST", "/v1/studies/s/asks", nil, &a)
+			h.Must("POST", "/v1/studies/s/asks", nil, &a)
 			nodes = append(nodes, a.Trials[0].Node)
-			h.must("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", a.Trials[0].Trial), map[string]any{"value": truth(a.Trials[0].Node)}, nil)
+			h.Must("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", a.Trials[0].Trial), map[string]any{"value": truth(a.Trials[0].Node)}, nil)
 		}
-		return append(nodes, string(h.must("GET", "/v1/studies/s/export", nil, nil).body))
+		return append(nodes, string(h.Must("GET", "/v1/studies/s/export", nil, nil).Body))
 	}
 	straight, restarted := run(-1), run(asks/2)
 	for k := range straight {
@@ -223,44 +223,47 @@ func TestRestartChangesNothing(t *testing.T) {
 
 // An exported study goes on elsewhere as it would have here.
 func TestExportImport(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
-	h := newHost(t, func(o *server.Options) { o.NewEngine, o.Now = nil, clock.now })
-	h.create(40)
-	h.observe(five)
-	h.must("POST", "/v1/studies/s/asks", `{"count":3}`, nil)
-	h.must("PUT", "/v1/studies/s/trials/2/result", `{"value":4}`, nil)
-	archive := h.must("GET", "/v1/studies/s/export", nil, nil).body
-	there := newHost(t, func(o *server.Options) { o.NewEngine, o.Now = nil, clock.now })
-	there.must("POST", "/v1/imports", archive, nil)
-	if again := there.must("GET", "/v1/studies/s/export", nil, nil).body; string(again) != string(archive) {
+	h := newHost(t, func(o *server.Options) { o.NewEngine, o.Now = nil, clock.Now })
+	h.Create(40)
+	h.Observe(five)
+	h.Must("POST", "/v1/studies/s/asks", `{"count":3}`, nil)
+	h.Must("PUT", "/v1/studies/s/trials/2/result", `{"value":4}`, nil)
+	archive := h.Must("GET", "/v1/studies/s/export", nil, nil).Body
+	there := newHost(t, func(o *server.Options) { o.NewEngine, o.Now = nil, clock.Now })
+	there.Must("POST", "/v1/imports", archive, nil)
+	if again := there.Must("GET", "/v1/studies/s/export", nil, nil).Body; string(again) != string(archive) {
 		t.Error("the export of the import is another file")
 	}
 	var here, elsewhere asked
-	h.must("POST", "/v1/studies/s/asks", `{"count":4}`, &here)
-	there.must("POST", "/v1/studies/s/asks", `{"count":4}`, &elsewhere)
+	h.Must("POST", "/v1/studies/s/asks", `{"count":4}`, &here)
+	there.Must("POST", "/v1/studies/s/asks", `{"count":4}`, &elsewhere)
 	if fmt.Sprint(here) != fmt.Sprint(elsewhere) {
 		t.Errorf("here %v, there %v", here, elsewhere)
 	}
 	there.refused("conflict", 409, "POST", "/v1/imports", archive)
-	there.must("POST", "/v1/imports?name=copy", archive, nil)
+	there.Must("POST", "/v1/imports?name=copy", archive, nil)
 	there.refused("bad-data", 422, "POST", "/v1/imports?name=cut", archive[:len(archive)-10])
-	there.refused("bad-data", 422, "POST", "/v1/imports?name=forged", []byte(string(archive[:len(archive)/2])+"x"+string(archive[len(archive)/2+1:])))
+	there.refused("bad-data", 422, "POST", "/v1/imports?name=forged",
+		[]byte(string(archive[:len(archive)/2])+"x"+string(archive[len(archive)/2+1:])))
 	there.refused("invalid", 400, "POST", "/v1/imports?name=a/b", archive)
-	bare := h.must("GET", "/v1/studies/s/export?graph=no", nil, nil).body
-	there.must("POST", "/v1/imports?name=bare", bare, nil)
+	bare := h.Must("GET", "/v1/studies/s/export?graph=no", nil, nil).Body
+	there.Must("POST", "/v1/imports?name=bare", bare, nil)
 	newHost(t).refused("not-found", 404, "POST", "/v1/imports", bare)
 }
 
 // While the graph is loaded or the model learns, nobody waits forever and nothing
 // is lost: results are taken, asks are told to come back.
 func TestNotReadyYet(t *testing.T) {
+	t.Parallel()
 	made, learned := make(chan struct{}), make(chan struct{})
 	place := filepath.Join(t.TempDir(), "s.db")
 	kept := openStore(t, place)
 	before := newHost(t, func(o *server.Options) { o.Store = kept })
-	before.create(30)
-	before.must("POST", "/v1/studies/s/asks", `{"count":6}`, nil)
-	before.close()
+	before.Create(30)
+	before.Must("POST", "/v1/studies/s/asks", `{"count":6}`, nil)
+	before.Close()
 	h := newHost(t, func(o *server.Options) {
 		o.Store, o.Limits.Patience = kept, 50*time.Millisecond
 		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) {
@@ -290,25 +293,25 @@ func TestNotReadyYet(t *testing.T) {
 	h.refused("loading", 503, "POST", "/v1/studies/s/observations", `{"observations":[{"node":"n1","value":1}]}`)
 	h.refused("loading", 503, "POST", "/v1/studies/s/asks", nil)
 	for k := range 6 {
-		h.must("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", k+1), map[string]any{"value": k}, nil)
+		h.Must("PUT", fmt.Sprintf("/v1/studies/s/trials/%d/result", k+1), map[string]any{"value": k}, nil)
 	}
 	close(made)
 	engine("learning")
-	a := h.do("POST", "/v1/studies/s/asks", nil)
-	if p := h.problem(a); p.Type != "urn:grfgp:problem:loading" || a.header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", a.status, a.body)
+	a := h.Do("POST", "/v1/studies/s/asks", nil)
+	if p := h.problem(a); p.Type != "urn:grfgp:problem:loading" || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	var view struct{ Trials map[string]int }
-	if h.must("GET", "/v1/studies/s", nil, &view); view.Trials["pending"] != 0 {
+	if h.Must("GET", "/v1/studies/s", nil, &view); view.Trials["pending"] != 0 {
 		t.Errorf("nodes are reserved for nobody: %v", view.Trials)
 	}
-	if a := h.do("GET", "/v1/studies/s/map", nil); a.status != 200 || len(readColumns(t, a.body).counts["mean"]) != 0 {
-		t.Errorf("the map has to wait for the model: %d", a.status)
+	if a := h.Do("GET", "/v1/studies/s/map", nil); a.Status != 200 || len(readColumns(t, a.Body).counts["mean"]) != 0 {
+		t.Errorf("the map has to wait for the model: %d", a.Status)
 	}
 	close(learned)
 	engine("ready")
-	h.must("POST", "/v1/studies/s/asks", nil, nil)
-	h.must("GET", "/v1/studies/s/predictions", nil, nil)
+	h.Must("POST", "/v1/studies/s/asks", nil, nil)
+	h.Must("GET", "/v1/studies/s/predictions", nil, nil)
 }
 
 // slowEngine learns when it is let.
@@ -335,6 +338,7 @@ func (brokenEngine) Fit(context.Context, []study.Measurement) (study.Snapshot, e
 
 // A study that cannot be worked on does not end the server for others.
 func TestOneStudyBreaks(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(o *server.Options) {
 		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) {
 			e, err := newSimple(net, s)
@@ -344,12 +348,12 @@ func TestOneStudyBreaks(t *testing.T) {
 			return e, err
 		}
 	})
-	h.create(10)
-	h.must("POST", "/v1/studies", study.Settings{Name: "well", Graph: h.putRing(10)}, nil)
-	h.must("POST", "/v1/studies/s/asks", nil, nil) // at random
+	h.Create(10)
+	h.Must("POST", "/v1/studies", study.Settings{Name: "well", Graph: h.PutRing(10)}, nil)
+	h.Must("POST", "/v1/studies/s/asks", nil, nil) // at random
 	h.refused("no-fit", 409, "GET", "/v1/studies/s/predictions", nil)
-	h.must("POST", "/v1/studies/well/asks", nil, nil)
-	if !strings.Contains(h.log.String(), "out of order") {
+	h.Must("POST", "/v1/studies/well/asks", nil, nil)
+	if !strings.Contains(h.Log.String(), "out of order") {
 		t.Error("the log does not say why")
 	}
 }

@@ -47,7 +47,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	request := study.AskRequest{Count: body.Count, Nodes: body.Nodes, Key: k, Holder: by(r, body.Holder), Lease: time.Duration(body.Lease), Wait: s.opts.Limits.Patience}
+	request := study.AskRequest{Count: body.Count, Nodes: body.Nodes, Key: k, Holder: by(r, body.Holder), Lease: time.Duration(body.Lease),
+		Wait: s.opts.Limits.Patience}
 	if prefersAsync(r) {
 		request.Wait = 0
 		op, err := o.askLater(request)
@@ -86,7 +87,8 @@ func (s *Server) askNow(r *http.Request, o *openStudy, request study.AskRequest)
 				o.giveBack(a)
 			})
 		} else if !errors.Is(err, study.ErrConflict) && r.Context().Err() == nil {
-			return a, fmt.Errorf("%w: %d of %d nodes are reserved; repeat the request with its key to go on", errLoading, len(a.Trials), request.Count)
+			return a, fmt.Errorf("%w: %d of %d nodes are reserved; repeat the request with its key to go on", errLoading, len(a.Trials),
+				request.Count)
 		}
 	}
 	return a, err
@@ -107,10 +109,12 @@ var trialListing = listing[study.Trial]{
 	name:   "trials",
 	items:  func(st *study.State) []study.Trial { return st.Trials },
 	number: func(t study.Trial) int { return t.Trial },
-	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "exposure", "observation", "cost", "mean", "sd", "late", "note", "why", "class", "expected", "probability"},
+	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "exposure", "observation", "cost", "mean", "sd", "late",
+		"note", "why", "class", "expected", "probability"},
 	row: func(t study.Trial) []string {
 		return []string{
-			strconv.Itoa(t.Trial), cell(t.Node), string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), exposure(t.Exposure), ordinal(t.Number),
+			strconv.Itoa(t.Trial), cell(t.Node), string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value),
+			exposure(t.Exposure), ordinal(t.Number),
 			figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why),
 			cell(t.Class), cell(t.Expected), figureAt(t.Probability),
 		}

@@ -32,7 +32,8 @@ func (s *Server) identify(r *http.Request) (caller, error) {
 		return caller{}, unavailable.because("the server cannot read its tokens; see its log").after(10)
 	case !needed && forwarded(r.Header) && !s.opts.Open:
 		s.log.Warn("a request through a proxy, where no token guards", "method", r.Method, "path", r.URL.Path, "from", r.RemoteAddr)
-		return caller{}, unknownProxy.because("the request came through a proxy, and no token guards this server; whoever runs it can give out tokens")
+		return caller{}, unknownProxy.because("the request came through a proxy, and no token guards this server; whoever runs it can give " +
+			"out tokens")
 	case !needed && foreignPage(r):
 		return caller{}, crossSite.because("requests from pages of other sites are refused")
 	case !needed && (s.opts.Admit == nil || s.admitted(r)):

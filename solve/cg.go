@@ -51,7 +51,8 @@ func (c *conjugate) end() (Stats, error) {
 		}
 	}
 	if c.stats.Converged = times <= 1; !c.stats.Converged {
-		return c.stats, fmt.Errorf("%w: relative residual %.3g in column %d after %d iterations, wanted %.3g; allow more iterations, use a stronger preconditioner or add noise",
+		return c.stats, fmt.Errorf("%w: relative residual %.3g in column %d after %d iterations, wanted %.3g; allow more iterations, use a "+
+			"stronger preconditioner or add noise",
 			ErrNotConverged, c.stats.Residuals[column], column, c.stats.Iterations, opts.tol(column))
 	}
 	return c.stats, nil

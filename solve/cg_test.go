@@ -15,6 +15,7 @@ import (
 var background = context.Background()
 
 func TestCGAgainstDense(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 2, 20, 70} {
 		for _, cond := range []float64{1, 1e2, 1e4, 1e8} {
 			if n == 1 && cond > 1 {
@@ -64,6 +65,7 @@ func checkResiduals(t *testing.T, stats Stats, x *mat.Dense, a *matrix, noise []
 }
 
 func TestCGWithNoise(t *testing.T) {
+	t.Parallel()
 	const n = 120
 	a := lowRankMatrix(t, n, 30, 1)
 	noise := constant(n, 0)
@@ -85,6 +87,7 @@ func TestCGWithNoise(t *testing.T) {
 // TestCGSharesProducts: one product an iteration, whatever the number of
 // columns, one more for the final residuals, and one for a warm start.
 func TestCGSharesProducts(t *testing.T) {
+	t.Parallel()
 	const n = 80
 	a := withCondition(t, n, 100, 1)
 	b := normals(n, 6, 2)
@@ -116,6 +119,7 @@ func TestCGSharesProducts(t *testing.T) {
 // TestCGColumnsAreIndependent: the columns of a block have the same bits as
 // solved alone, although easy ones stop early and are dropped.
 func TestCGColumnsAreIndependent(t *testing.T) {
+	t.Parallel()
 	const n, k = 90, 8
 	a := withCondition(t, n, 1e3, 1)
 	noise := constant(n, 1e-3)
@@ -157,6 +161,7 @@ func TestCGColumnsAreIndependent(t *testing.T) {
 }
 
 func TestCGZeroRightHandSides(t *testing.T) {
+	t.Parallel()
 	const n = 30
 	a := withCondition(t, n, 10, 1)
 	b := normals(n, 3, 2)
@@ -175,7 +180,8 @@ func TestCGZeroRightHandSides(t *testing.T) {
 		t.Errorf("distance %g", d)
 	}
 	x.Zero()
-	if stats, err := CG(background, x, a, constant(n, 0.1), mat.NewDense(n, 3, nil), DefaultOptions()); err != nil || stats.Iterations != 0 || !stats.Converged {
+	if stats, err := CG(background, x, a, constant(n, 0.1), mat.NewDense(n, 3, nil), DefaultOptions()); err != nil || stats.Iterations != 0 ||
+		!stats.Converged {
 		t.Errorf("all zeros: %+v, %v", stats, err)
 	}
 	if stats, err := CG(background, &mat.Dense{}, laplacian(0), nil, &mat.Dense{}, DefaultOptions()); err != nil || !stats.Converged {
@@ -185,6 +191,7 @@ func TestCGZeroRightHandSides(t *testing.T) {
 
 // TestCGScales: right-hand sides far from 1, in views of larger matrices.
 func TestCGScales(t *testing.T) {
+	t.Parallel()
 	const n = 30
 	a := withCondition(t, n, 10, 1)
 	noise := constant(n, 0.5)
@@ -242,6 +249,7 @@ func TestCGDeterministic(t *testing.T) {
 }
 
 func TestCGNotConverged(t *testing.T) {
+	t.Parallel()
 	const n = 100
 	a := withCondition(t, n, 1e6, 1)
 	b := normals(n, 2, 2)
@@ -269,6 +277,7 @@ func TestCGNotConverged(t *testing.T) {
 
 // TestCGStalls: a tolerance below what rounding allows ends by itself.
 func TestCGStalls(t *testing.T) {
+	t.Parallel()
 	const n = 60
 	a := withCondition(t, n, 1e8, 1)
 	b := normals(n, 2, 2)
@@ -286,6 +295,7 @@ func TestCGStalls(t *testing.T) {
 // TestCGPolishes: where the recursion drifts from the truth, a restart from the
 // true residual reaches the tolerance all the same.
 func TestCGPolishes(t *testing.T) {
+	t.Parallel()
 	const n = 60
 	a := withCondition(t, n, 1e4, 1)
 	b := normals(n, 1, 2)
@@ -301,6 +311,7 @@ func TestCGPolishes(t *testing.T) {
 }
 
 func TestCGNotPositiveDefinite(t *testing.T) {
+	t.Parallel()
 	const n = 20
 	b := normals(n, 2, 2)
 	indefinite := constant(n, 1)
@@ -326,7 +337,8 @@ func TestCGNotPositiveDefinite(t *testing.T) {
 	}
 	opts := DefaultOptions()
 	opts.Precond = negative{}
-	if _, err := CG(background, mat.NewDense(n, 2, nil), withCondition(t, n, 10, 1), constant(n, 0), b, opts); !errors.Is(err, ErrNotPositiveDefinite) || !strings.Contains(err.Error(), "preconditioner") {
+	if _, err := CG(background, mat.NewDense(n, 2, nil), withCondition(t, n, 10, 1), constant(n, 0), b, opts); !errors.Is(err,
+		ErrNotPositiveDefinite) || !strings.Contains(err.Error(), "preconditioner") {
 		t.Errorf("negative preconditioner: %v", err)
 	}
 }
@@ -336,6 +348,7 @@ type negative struct{}
 func (negative) Apply(dst, r *mat.Dense) { dst.Scale(-1, r) }
 
 func TestCGArguments(t *testing.T) {
+	t.Parallel()
 	const n = 4
 	a := withCondition(t, n, 10, 1)
 	b, noise := normals(n, 2, 2), constant(n, 0)
@@ -394,6 +407,7 @@ func (f *failing) Apply(ctx context.Context, dst, x *mat.Dense) error {
 }
 
 func TestCGStops(t *testing.T) {
+	t.Parallel()
 	const n = 2000
 	b := normals(n, 2, 1)
 	ctx, cancel := context.WithCancel(background)
@@ -404,13 +418,15 @@ func TestCGStops(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	for _, x := range []*mat.Dense{mat.NewDense(n, 2, nil), normals(n, 2, 2)} {
-		if _, err := CG(background, x, &failing{laplacian: n, left: 1, err: broken}, constant(n, 0), b, DefaultOptions()); !errors.Is(err, broken) {
+		if _, err := CG(background, x, &failing{laplacian: n, left: 1, err: broken}, constant(n, 0), b, DefaultOptions()); !errors.Is(err,
+			broken) {
 			t.Errorf("failing product: %v", err)
 		}
 	}
 }
 
 func TestCGProgress(t *testing.T) {
+	t.Parallel()
 	const n = 50
 	opts := DefaultOptions()
 	calls, last := 0, math.Inf(1)
@@ -438,7 +454,8 @@ func TestCGAllocations(t *testing.T) {
 		allocs := func(iterations int) float64 {
 			return testing.AllocsPerRun(5, func() {
 				x.Zero()
-				if _, err := CG(background, x, laplacian(n), noise, b, Options{Tol: 1e-12, MaxIter: iterations, Precond: precond}); !errors.Is(err, ErrNotConverged) {
+				if _, err := CG(background, x, laplacian(n), noise, b, Options{Tol: 1e-12, MaxIter: iterations, Precond: precond}); !errors.Is(err,
+					ErrNotConverged) {
 					t.Fatal(err)
 				}
 			})
@@ -464,6 +481,7 @@ func (d *direct) Apply(dst, b *mat.Dense) {
 }
 
 func TestInverse(t *testing.T) {
+	t.Parallel()
 	const n = 60
 	a := withCondition(t, n, 1e3, 1)
 	b, noise := normals(n, 2, 2), constant(n, 1e-3)
@@ -502,6 +520,7 @@ func TestInverse(t *testing.T) {
 
 // PlusConstant inverts P + c·11ᵀ.
 func TestPlusConstant(t *testing.T) {
+	t.Parallel()
 	const n, c = 40, 2.5
 	a, b, noise := withCondition(t, n, 1e3, 1), normals(n, 2, 2), constant(n, 1e-3)
 	h := a.shifted(noise)
@@ -544,6 +563,7 @@ func BenchmarkCG(b *testing.B) {
 // TestCGColumnTolerances: every column stops at its own tolerance, and one that
 // does not is named with it.
 func TestCGColumnTolerances(t *testing.T) {
+	t.Parallel()
 	const n = 200
 	a := withCondition(t, n, 1e4, 1)
 	b, x := normals(n, 3, 2), mat.NewDense(n, 3, nil)

@@ -9,6 +9,7 @@ import (
 // Copies that part grow apart: each is the factor of its own matrix, and what
 // they were made from stays as it was.
 func TestCholeskyCopy(t *testing.T) {
+	t.Parallel()
 	const n, start = 12, 5
 	h := withSpectrum(t, spectrum(n), 3)
 	part := h.SliceSym(0, start).(*mat.SymDense)

@@ -18,6 +18,7 @@ import (
 var cholSizes = []int{1, 2, 23, 24, 25, 65, 96, 97, 128, 200, 299}
 
 func TestCholeskyAgainstGonum(t *testing.T) {
+	t.Parallel()
 	for _, n := range cholSizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			h := withSpectrum(t, spectrum(n), 1).SymDense
@@ -97,6 +98,7 @@ func checkCholesky(t *testing.T, c *Cholesky, h *mat.SymDense) {
 
 // TestCholeskyAppend grows a factor from nothing, and from a part, to the whole.
 func TestCholeskyAppend(t *testing.T) {
+	t.Parallel()
 	const n = 150
 	h := withSpectrum(t, spectrum(n), 1)
 	for _, start := range []int{0, 1, 70, 149} {
@@ -135,6 +137,7 @@ func TestCholeskyAppend(t *testing.T) {
 }
 
 func TestCholeskyNotPositiveDefinite(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{5, 150} {
 		for _, pivot := range []int{0, n / 3, n - 1} {
 			for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
@@ -153,6 +156,7 @@ func TestCholeskyNotPositiveDefinite(t *testing.T) {
 }
 
 func TestCholeskyEmpty(t *testing.T) {
+	t.Parallel()
 	c, err := NewCholesky(&mat.SymDense{})
 	if err != nil || c.N() != 0 || c.LogDet() != 0 {
 		t.Fatalf("%v, %v", c, err)
@@ -163,6 +167,7 @@ func TestCholeskyEmpty(t *testing.T) {
 }
 
 func TestCholeskyPanics(t *testing.T) {
+	t.Parallel()
 	c, err := NewCholesky(withSpectrum(t, spectrum(4), 1).SymDense)
 	if err != nil {
 		t.Fatal(err)
@@ -211,6 +216,7 @@ func TestCholeskyDeterministic(t *testing.T) {
 // TestCholeskyBits: factors, inverses and solutions of several columns are these
 // bits on every processor, with assembly and without.
 func TestCholeskyBits(t *testing.T) {
+	t.Parallel()
 	const n = 331
 	h, b := mat.NewSymDense(n, nil), mat.NewDense(n, 14, nil)
 	for i := range n {
@@ -244,6 +250,7 @@ func TestCholeskyBits(t *testing.T) {
 // TestCholeskyOfIllConditioned: what is left of H·H⁻¹ − I is of the order that
 // gonum leaves, whose substitutions are all plain.
 func TestCholeskyOfIllConditioned(t *testing.T) {
+	t.Parallel()
 	const n = 200
 	h := withCondition(t, n, 1e10, 1).SymDense
 	c, err := NewCholesky(h)
@@ -275,6 +282,7 @@ func TestCholeskyOfIllConditioned(t *testing.T) {
 // TestCholeskyInverseIntoPart: a slice of a larger matrix is written where it
 // lies, and nothing else.
 func TestCholeskyInverseIntoPart(t *testing.T) {
+	t.Parallel()
 	const n, before, after = 130, 3, 5
 	h := withSpectrum(t, spectrum(n), 1).SymDense
 	c, err := NewCholesky(h)
@@ -390,6 +398,7 @@ func (c endsAfter) Err() error {
 // TestCholeskyEnds: a factorisation looks at its context many times on the way, and ends
 // with its error.
 func TestCholeskyEnds(t *testing.T) {
+	t.Parallel()
 	const n = 700
 	h := mat.NewSymDense(n, nil)
 	for i := range n {

@@ -92,6 +92,7 @@ func coarseDense(a *sparse.CSR, c *mat.SymDense) *matrix {
 }
 
 func TestCoarse(t *testing.T) {
+	t.Parallel()
 	const n = 120
 	for name, c := range map[string]struct {
 		n, m, most, rank int
@@ -123,6 +124,7 @@ func TestCoarse(t *testing.T) {
 
 // TestCoarseIsLowRank: over more rows than a block, P is LowRank's for U = A·B.
 func TestCoarseIsLowRank(t *testing.T) {
+	t.Parallel()
 	const n, m = 3000, 20
 	d, a, x := variances(n), cells(t, n, m, 5, 1), normals(n, 3, 2)
 	root := normals(m, 6, 3)
@@ -152,6 +154,7 @@ func TestCoarseIsLowRank(t *testing.T) {
 // TestCoarseNearlySingular: pivots that fall far below the first, and a strong
 // coarse part, leave P⁻¹·P at the identity within their condition.
 func TestCoarseNearlySingular(t *testing.T) {
+	t.Parallel()
 	const n, m = 150, 30
 	c := withCondition(t, m, 1e18, 1)
 	c.ScaleSym(1e4, c.SymDense)
@@ -167,6 +170,7 @@ func TestCoarseNearlySingular(t *testing.T) {
 }
 
 func TestCoarseErrors(t *testing.T) {
+	t.Parallel()
 	const n, m = 10, 3
 	a, c, d := cells(t, n, m, 2, 1), gramOf(m, m, 2), variances(n)
 	with := func(i, j int, v float64) *mat.SymDense {
@@ -191,7 +195,8 @@ func TestCoarseErrors(t *testing.T) {
 		"negative diagonal":    {a, c, zero(-1), ErrNotPositiveDefinite},
 		"NaN on the diagonal":  {a, c, zero(math.NaN()), ErrNotPositiveDefinite},
 		"indefinite matrix":    {a, with(1, 1, -1), d, ErrNotPositiveDefinite},
-		"too large to weigh":   {newCSR(t, 1, 1, []int{0, 1}, []uint32{0}, []float64{1e200}), gramOf(1, 1, 1), []float64{1}, ErrNotPositiveDefinite},
+		"too large to weigh": {newCSR(t, 1, 1, []int{0, 1}, []uint32{0}, []float64{1e200}), gramOf(1, 1, 1), []float64{1},
+			ErrNotPositiveDefinite},
 	} {
 		if _, err := NewCoarse(call.a, call.c, call.d); !errors.Is(err, call.want) {
 			t.Errorf("%s: %v", name, err)
@@ -228,6 +233,7 @@ func TestCoarseDeterministic(t *testing.T) {
 }
 
 func TestCoarseConcurrent(t *testing.T) {
+	t.Parallel()
 	const n, m, k = 3000, 40, 3
 	p, err := NewCoarse(cells(t, n, m, 5, 1), gramOf(m, m, 2), variances(n))
 	if err != nil {
@@ -277,6 +283,7 @@ func (o coarseAndFine) Apply(ctx context.Context, dst, x *mat.Dense) error {
 // TestCoarsePays: a strong smooth part over a fine one, as in a kernel summed
 // over scales.
 func TestCoarsePays(t *testing.T) {
+	t.Parallel()
 	const n, m = 4000, 100
 	c := mat.NewSymDense(m, nil)
 	for i := range m {

@@ -60,6 +60,7 @@ func TestColumnBits(t *testing.T) {
 // TestExtendLower: L⁻¹y in parts has the bits of L⁻¹y at once, and a half solve after it those
 // of Solve.
 func TestExtendLower(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 70, 600} {
 		c := growing(t, n)
 		n := c.N()

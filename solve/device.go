@@ -36,7 +36,8 @@ func (s DeviceSystem) CG(ctx context.Context, dst, b *gpu.Block, cold bool, opts
 
 func (s DeviceSystem) solve(ctx context.Context, dst, b *gpu.Block, cold bool, opts Options) (Stats, error) {
 	if dst.Rows() != b.Rows() || dst.Cols() != b.Cols() || s.Noise.Rows() != b.Rows() {
-		return Stats{}, fmt.Errorf("%w: %d×%d solutions and %d noise variances for %d×%d right-hand sides", ErrArgument, dst.Rows(), dst.Cols(), s.Noise.Rows(), b.Rows(), b.Cols())
+		return Stats{}, fmt.Errorf("%w: %d×%d solutions and %d noise variances for %d×%d right-hand sides", ErrArgument, dst.Rows(), dst.Cols(),
+			s.Noise.Rows(), b.Rows(), b.Cols())
 	}
 	if err := opts.check(b.Cols()); err != nil {
 		return Stats{}, err

@@ -36,6 +36,7 @@ func gridOn(d *gpu.Device, n int) *gpu.Matrix {
 // TestDeviceCG: conjugate gradients on a card give the solutions of those in this process, take as many
 // iterations, and stop each column by itself, with and without a preconditioner, from zero and from a guess.
 func TestDeviceCG(t *testing.T) {
+	t.Parallel()
 	const n, k = 700, 6
 	random := rand.New(rand.NewPCG(1, 2))
 	noise, diag := make([]float64, n), make([]float64, n)
@@ -129,6 +130,7 @@ func TestDeviceCG(t *testing.T) {
 // TestDeviceCGRejects: bad arguments, systems that are not positive definite, iterations that do not suffice, an
 // end that somebody asked for and a lost card are errors.
 func TestDeviceCGRejects(t *testing.T) {
+	t.Parallel()
 	const n = 50
 	run := func(how gpu.Simulated, noise float64, ctx context.Context, opts Options) error {
 		d := gpu.Simulate(how)
@@ -140,7 +142,8 @@ func TestDeviceCGRejects(t *testing.T) {
 		for i := range all {
 			all[i] = float64(i%7) - 2
 		}
-		_, err := DeviceSystem{Device: d, Noise: on, Apply: func(dst, x *gpu.Block) { a.Mul(dst, x, 1) }}.CG(ctx, d.Zeros(n, 1), d.Upload(1, all), true, opts)
+		_, err := DeviceSystem{Device: d, Noise: on, Apply: func(dst, x *gpu.Block) { a.Mul(dst, x, 1) }}.CG(ctx, d.Zeros(n, 1), d.Upload(1, all),
+			true, opts)
 		return err
 	}
 	ended, end := context.WithCancel(background)

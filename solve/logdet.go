@@ -75,7 +75,8 @@ func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOp
 
 // eachProbe returns the quadratures of every probe of n rows, up to width of them at a time,
 // by the recursions that start returns. A failure is reported instead of what follows from it.
-func eachProbe(ctx context.Context, n int, opts LogDetOptions, width int, start func(first, k int) *lanczos, failure func() error) ([]float64, error) {
+func eachProbe(ctx context.Context, n int, opts LogDetOptions, width int, start func(first, k int) *lanczos,
+	failure func() error) ([]float64, error) {
 	if opts.Probes == 0 {
 		opts.Probes = 16
 	}
@@ -83,7 +84,8 @@ func eachProbe(ctx context.Context, n int, opts LogDetOptions, width int, start 
 		opts.Steps = 40
 	}
 	if opts.Probes < 2 || opts.Steps < 1 {
-		return nil, fmt.Errorf("%w: %d probes of %d steps; take 2 or more probes of 1 or more steps, or 0 for the default", ErrArgument, opts.Probes, opts.Steps)
+		return nil, fmt.Errorf("%w: %d probes of %d steps; take 2 or more probes of 1 or more steps, or 0 for the default", ErrArgument,
+			opts.Probes, opts.Steps)
 	}
 	values := make([]float64, opts.Probes)
 	if n == 0 {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestLogDet(t *testing.T) {
+	t.Parallel()
 	const n = 80
 	a, noise := lowRankMatrix(t, n, 40, 1), variances(n)
 	want := logDet(t, a.shifted(noise))
@@ -49,6 +50,7 @@ func TestLogDet(t *testing.T) {
 // 400 seeds, which knows a standard deviation to 3.5 %: five times that is allowed.
 // It falls with the root of the number of probes.
 func TestLogDetError(t *testing.T) {
+	t.Parallel()
 	const n, seeds = 60, 400
 	a, noise := lowRankMatrix(t, n, 30, 1), variances(n)
 	for _, probes := range []int{4, 16} {
@@ -72,6 +74,7 @@ func TestLogDetError(t *testing.T) {
 // TestLogDetExact: nothing is left to chance for a diagonal matrix, and when
 // the preconditioner is the matrix; nor to quadrature with n steps.
 func TestLogDetExact(t *testing.T) {
+	t.Parallel()
 	const n = 70
 	a, noise := withCondition(t, n, 1e3, 1), variances(n)
 	want := logDet(t, a.shifted(noise))
@@ -139,6 +142,7 @@ func TestLogDetGroups(t *testing.T) {
 // and again. Quadratures are those of the exact logarithm all the same, to 0.2 % of the
 // log-determinant, which is a fifth of what likelihoods need.
 func TestLogDetLosesOrthogonality(t *testing.T) {
+	t.Parallel()
 	const n, steps = 300, 120
 	spectra := map[string]func(i int) float64{
 		"outliers":  func(i int) float64 { return 1 + 1e6*math.Pow(0.3, float64(i)) },
@@ -177,6 +181,7 @@ func TestLogDetLosesOrthogonality(t *testing.T) {
 }
 
 func TestLogDetErrors(t *testing.T) {
+	t.Parallel()
 	const n = 20
 	a, noise := withCondition(t, n, 10, 1), variances(n)
 	for _, opts := range []LogDetOptions{{Probes: -1}, {Probes: 1, Steps: 5}, {Probes: 4, Steps: -1}} {
@@ -192,7 +197,8 @@ func TestLogDetErrors(t *testing.T) {
 	}
 	indefinite := constant(n, 1)
 	indefinite[0] = -1
-	if _, _, err := LogDet(background, withSpectrum(t, indefinite, 1), constant(n, 0), LogDetOptions{}); !errors.Is(err, ErrNotPositiveDefinite) {
+	if _, _, err := LogDet(background, withSpectrum(t, indefinite, 1), constant(n, 0), LogDetOptions{}); !errors.Is(err,
+		ErrNotPositiveDefinite) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(background)
@@ -242,6 +248,7 @@ func (c counted) Apply(ctx context.Context, dst, x *mat.Dense) error {
 // TestLogDetEarly: with a preconditioner that leaves little, fewer steps give the value of all
 // of them up to a small share of its standard error.
 func TestLogDetEarly(t *testing.T) {
+	t.Parallel()
 	const n, steps = 300, 60
 	a, noise := withCondition(t, n, 1e4, 1), variances(n)
 	opts := LogDetOptions{Probes: 8, Steps: steps, Precond: leading(t, a, noise, 40), Seed: 3}

@@ -67,6 +67,7 @@ func checkFactored(t *testing.T, f Factored, p *mat.SymDense, tol float64) {
 }
 
 func TestJacobi(t *testing.T) {
+	t.Parallel()
 	const n = 20
 	diag, noise := constant(n, 1), variances(n)
 	j, err := NewJacobi(diag, noise)
@@ -90,6 +91,7 @@ func TestJacobi(t *testing.T) {
 }
 
 func TestLowRank(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ n, k int }{{1, 1}, {30, 1}, {30, 30}, {30, 45}, {200, 70}, {1500, 3}} {
 		t.Run(fmt.Sprintf("%d×%d", c.n, c.k), func(t *testing.T) {
 			u, noise := normals(c.n, c.k, 1), variances(c.n)
@@ -117,6 +119,7 @@ func TestLowRank(t *testing.T) {
 }
 
 func TestLowRankErrors(t *testing.T) {
+	t.Parallel()
 	u := normals(5, 2, 1)
 	if _, err := NewLowRank(u, variances(4)); !errors.Is(err, ErrArgument) {
 		t.Error(err)
@@ -182,6 +185,7 @@ func leading(t testing.TB, a *matrix, noise []float64, rank int) *LowRank {
 // TestPreconditionersPay: low rank plus noise of unequal size, condition about
 // 1e6. Iterations to 1e-8 fall from step to step.
 func TestPreconditionersPay(t *testing.T) {
+	t.Parallel()
 	const n, k = 120, 30
 	a := lowRankMatrix(t, n, k, 1)
 	noise := constant(n, 0)

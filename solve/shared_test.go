@@ -88,6 +88,7 @@ func product[F floats](ctx context.Context, c *chain, dst, x []F, k int) error {
 // Solutions, statistics and log-determinants on several ranks have the bits of those on
 // one, with blocks of float64 and of float32.
 func TestRanksShareARowSystem(t *testing.T) {
+	t.Parallel()
 	const n, k = 9*blockRows + 300, 3
 	random := rand.New(rand.NewPCG(1, 8))
 	b := mat.NewDense(n, k, nil)
@@ -158,6 +159,7 @@ func TestRanksShareARowSystem(t *testing.T) {
 // A rank that is lost in the middle of a solve ends it on the others: with that reason, or
 // with that of the context, which ends at the same time, for one that looks there first.
 func TestLostRankEndsASolve(t *testing.T) {
+	t.Parallel()
 	const n = 6 * blockRows
 	l := ranks.Even(n, 2)
 	lost := make(chan error, 1)
@@ -201,6 +203,7 @@ func (f *breaking) Apply(ctx context.Context, dst, x *mat.Dense) error {
 // A coarse preconditioner over several ranks has the bits of that of one: its determinant,
 // inverse, and factors. Columns meet rows of one block, of some, of all, and of none.
 func TestRanksShareACoarseMatrix(t *testing.T) {
+	t.Parallel()
 	const n, m, k = 7*blockRows + 300, 40, 3
 	random := rand.New(rand.NewPCG(3, 8))
 	ptr, cols, vals := []int{0}, []uint32(nil), []float64(nil)
@@ -246,7 +249,8 @@ func TestRanksShareACoarseMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sizes := range [][]int{{n}, {2 * blockRows, n - 2*blockRows}, {3 * blockRows, blockRows, n - 4*blockRows}, {blockRows, 4 * blockRows, blockRows, n - 6*blockRows}} {
+	for _, sizes := range [][]int{{n}, {2 * blockRows, n - 2*blockRows}, {3 * blockRows, blockRows, n - 4*blockRows},
+		{blockRows, 4 * blockRows, blockRows, n - 6*blockRows}} {
 		err := ranks.Together(t.Context(), len(sizes), func(ctx context.Context, g *ranks.Group) error {
 			got, err := compute(ctx, g, ranks.OfSizes(sizes))
 			if err != nil {

@@ -26,6 +26,7 @@ func toSingle(x *mat.Dense) blas32.General {
 // float64, with and without a preconditioner, from zero and from a guess; a zero
 // right-hand side has the solution zero.
 func TestSingleSystem(t *testing.T) {
+	t.Parallel()
 	const n, k = 180, 9
 	a := &narrowed{matrix: withCondition(t, n, 50, 1)}
 	noise := constant(n, 0.01)

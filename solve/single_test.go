@@ -37,6 +37,7 @@ func (m *narrowed) Single() func(ctx context.Context, dst, x blas32.General) err
 // TestCGSingle: iterations of float32 reach a tolerance below the rounding of float32,
 // by restarts from the true residual, with nearly all products of float32.
 func TestCGSingle(t *testing.T) {
+	t.Parallel()
 	const n, k = 120, 5
 	a := &narrowed{matrix: withCondition(t, n, 200, 1)}
 	noise := constant(n, 0.01)
@@ -71,6 +72,7 @@ func TestCGSingle(t *testing.T) {
 // TestCGSingleGivesWay: where float32 overflows, or stalls above the tolerance, float64
 // finishes.
 func TestCGSingleGivesWay(t *testing.T) {
+	t.Parallel()
 	const n = 40
 	b := normals(n, 2, 2)
 	huge := &narrowed{matrix: withCondition(t, n, 10, 1)}
@@ -97,13 +99,15 @@ func TestCGSingleGivesWay(t *testing.T) {
 	indefinite := constant(n, 1)
 	indefinite[3] = -1
 	a := &narrowed{matrix: withSpectrum(t, indefinite, 1)}
-	if _, err := CG(background, mat.NewDense(n, 2, nil), a, constant(n, 0), b, Options{Tol: 1e-6, MaxIter: 50, Single: true}); !errors.Is(err, ErrNotPositiveDefinite) {
+	if _, err := CG(background, mat.NewDense(n, 2, nil), a, constant(n, 0), b, Options{Tol: 1e-6, MaxIter: 50, Single: true}); !errors.Is(err,
+		ErrNotPositiveDefinite) {
 		t.Errorf("indefinite: %v", err)
 	}
 }
 
 // TestCGRecursive: no product is spent on checking.
 func TestCGRecursive(t *testing.T) {
+	t.Parallel()
 	const n = 80
 	a := withCondition(t, n, 100, 1)
 	b := normals(n, 6, 2)

@@ -77,11 +77,13 @@ func stepRows[F floats](o *operands[F], sums []float64) {
 	if !strips(o, func(n, i, at int) {
 		switch {
 		case single32 && o.scale != nil:
-			stepScaledSingle(n, k, single(o.e, at), single(o.r, at), single(o.p, at), single(o.q, at), single(o.noise, i), single(o.scale, i), single(o.alpha, 0), &sums[0], &sums[k])
+			stepScaledSingle(n, k, single(o.e, at), single(o.r, at), single(o.p, at), single(o.q, at), single(o.noise, i), single(o.scale, i),
+				single(o.alpha, 0), &sums[0], &sums[k])
 		case single32:
 			stepSingle(n, k, single(o.e, at), single(o.r, at), single(o.p, at), single(o.q, at), single(o.noise, i), single(o.alpha, 0), &sums[0])
 		case o.scale != nil:
-			stepScaledDouble(n, k, double(o.e, at), double(o.r, at), double(o.p, at), double(o.q, at), double(o.noise, i), double(o.scale, i), double(o.alpha, 0), &sums[0], &sums[k])
+			stepScaledDouble(n, k, double(o.e, at), double(o.r, at), double(o.p, at), double(o.q, at), double(o.noise, i), double(o.scale, i),
+				double(o.alpha, 0), &sums[0], &sums[k])
 		default:
 			stepDouble(n, k, double(o.e, at), double(o.r, at), double(o.p, at), double(o.q, at), double(o.noise, i), double(o.alpha, 0), &sums[0])
 		}
@@ -151,9 +153,11 @@ func recurRows[F floats](o *operands[F], sums []float64) {
 	k, single32 := o.columns, isSingle[F]()
 	if !strips(o, func(n, i, at int) {
 		if single32 {
-			recurSingle(n, k, single(o.e, at), single(o.p, at), single(o.q, at), single(o.noise, i), single(o.alpha, 0), single(o.beta, 0), single(o.gam, 0), &sums[0])
+			recurSingle(n, k, single(o.e, at), single(o.p, at), single(o.q, at), single(o.noise, i), single(o.alpha, 0), single(o.beta, 0),
+				single(o.gam, 0), &sums[0])
 		} else {
-			recurDouble(n, k, double(o.e, at), double(o.p, at), double(o.q, at), double(o.noise, i), double(o.alpha, 0), double(o.beta, 0), double(o.gam, 0), &sums[0])
+			recurDouble(n, k, double(o.e, at), double(o.p, at), double(o.q, at), double(o.noise, i), double(o.alpha, 0), double(o.beta, 0),
+				double(o.gam, 0), &sums[0])
 		}
 	}) {
 		recurGo(o, sums)

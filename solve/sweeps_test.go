@@ -13,6 +13,7 @@ import (
 // TestSweeps: every sweep has the bits of its definition, for all widths and numbers
 // of rows, with and without a diagonal.
 func TestSweeps(t *testing.T) {
+	t.Parallel()
 	t.Run("float64", testSweeps[float64])
 	t.Run("float32", testSweeps[float32])
 }
@@ -76,6 +77,7 @@ func testSweeps[F floats](t *testing.T) {
 // TestTreeSum: a range of blocks that is a whole subtree has the same sum alone, and
 // the total is that of the blocks.
 func TestTreeSum(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, blocks := range []int{1, 2, 3, 7, 8, 13, 64, 100} {
 		parts := make([]float64, 2*blocks)

@@ -4,6 +4,7 @@ import "testing"
 
 // TestColumnsScaled: every value is that of a times the number of its column, and a stays as it is.
 func TestColumnsScaled(t *testing.T) {
+	t.Parallel()
 	a, err := NewCSR(3, 4, []int{0, 2, 2, 5}, []uint32{1, 3, 0, 3, 3}, []float64{2, -3, 5, 7, 11})
 	if err != nil {
 		t.Fatal(err)

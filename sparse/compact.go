@@ -174,7 +174,8 @@ func (a *Compact) Mul(dst, x *mat.Dense) { a.MulRows(dst, x, 0) }
 func (a *Compact) MulRows(dst, x *mat.Dense, lo int) {
 	to, from := dst.RawMatrix(), x.RawMatrix()
 	if lo%a.size != 0 || lo+to.Rows > a.rows || from.Rows != a.cols || from.Cols != to.Cols {
-		panic(fmt.Sprintf("sparse: product of rows from %d of %d×%d with %d×%d into %d×%d", lo, a.rows, a.cols, from.Rows, from.Cols, to.Rows, to.Cols))
+		panic(fmt.Sprintf("sparse: product of rows from %d of %d×%d with %d×%d into %d×%d", lo, a.rows, a.cols, from.Rows, from.Cols, to.Rows,
+			to.Cols))
 	}
 	first := lo / a.size
 	a.each(first, (to.Rows+a.size-1)/a.size, func(k int, b *CSR) {

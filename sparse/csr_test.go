@@ -14,6 +14,7 @@ import (
 )
 
 func TestNewCSRRejects(t *testing.T) {
+	t.Parallel()
 	type entries = []uint32
 	for _, tc := range []struct {
 		name       string
@@ -50,6 +51,7 @@ func TestNewCSRRejects(t *testing.T) {
 }
 
 func TestAccess(t *testing.T) {
+	t.Parallel()
 	a := mustCSR(t, 3, 4, []int{0, 3, 3, 4}, []uint32{2, 0, 2, 3}, []float64{1, 2, 4, 8})
 	if r, c := a.Dims(); r != 3 || c != 4 || a.NNZ() != 4 {
 		t.Errorf("%d×%d with %d entries, want 3×4 with 4", r, c, a.NNZ())
@@ -125,7 +127,8 @@ func checkPlaces(t *testing.T, a *CSR) {
 		}
 	}
 	at, want := p.Picked(a, from), a.transposed()
-	if at.rows != want.rows || at.cols != want.cols || !slices.Equal(at.rowPtr, want.rowPtr) || !slices.Equal(at.colIdx, want.colIdx) || !slices.Equal(at.val, want.val) {
+	if at.rows != want.rows || at.cols != want.cols || !slices.Equal(at.rowPtr, want.rowPtr) || !slices.Equal(at.colIdx, want.colIdx) ||
+		!slices.Equal(at.val, want.val) {
 		t.Error("the transpose of the pattern is not that of the matrix")
 	}
 }
@@ -190,6 +193,7 @@ func mustCSR(t testing.TB, rows, cols int, rowPtr []int, colIdx []uint32, val []
 }
 
 func TestScaled(t *testing.T) {
+	t.Parallel()
 	a, err := NewCSR(2, 3, []int{0, 2, 3}, []uint32{0, 2, 1}, []float64{1, -2, 0.5})
 	if err != nil {
 		t.Fatal(err)

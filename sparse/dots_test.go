@@ -9,6 +9,7 @@ import (
 // TestDots compares products of rows with the definition, bit for bit, and with the plain
 // sum.
 func TestDots(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
 	for width := 1; width <= 40; width++ {
 		v := randomBlock(50, width, width+width%3)
@@ -37,6 +38,7 @@ func TestDots(t *testing.T) {
 
 // TestDotsSingle is TestDots for float32.
 func TestDotsSingle(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
 	for width := 0; width <= 40; width += 8 {
 		v := randomSingle(50, width, width+width%3)

@@ -14,6 +14,7 @@ import (
 // TestStream compares the kernel that writes past the caches, which products
 // take for large results only, with the definition.
 func TestStream(t *testing.T) {
+	t.Parallel()
 	if !cpu.X86.HasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
@@ -41,6 +42,7 @@ func TestStream(t *testing.T) {
 // TestFar compares products that prefetch, which matrices with scattered columns take,
 // with the definition; the small matrices of other tests are all near.
 func TestFar(t *testing.T) {
+	t.Parallel()
 	for name, a := range matrices(t) {
 		if a.rows == 0 || a.cols == 0 {
 			continue
@@ -50,7 +52,7 @@ func TestFar(t *testing.T) {
 		}
 		far := &CSR{rows: a.rows, cols: a.cols, rowPtr: a.rowPtr, colIdx: a.colIdx, val: a.val}
 		far.nearOnce.Do(func() {})
-		for width := 1; width <= 70; width++ {
+		for _, width := range blockWidths() {
 			x := randomBlock(a.cols, width, width+width%4)
 			dst := emptyBlock(a.rows, width, width+width%3)
 			far.mul(dst, x, mulRows)

@@ -13,10 +13,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // canary marks what a product may not touch.
 const canary = -1234.5
+
+// blockWidths are all widths up to 70. The quick suite has those around the widths of strips, 32, 16, 8, 4, 2 and 1.
+func blockWidths() []int {
+	if !testkit.IsFull() {
+		return []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 70}
+	}
+	all := make([]int, 70)
+	for k := range all {
+		all[k] = k + 1
+	}
+	return all
+}
 
 // TestMulSameBits compares every kernel, at every block width, stride and
 // number of threads, with the sum over stored entries as it is written down.
@@ -26,7 +39,7 @@ func TestMulSameBits(t *testing.T) {
 		if a.rows == 0 || a.cols == 0 {
 			continue // TestMulEmpty
 		}
-		for width := 1; width <= 70; width++ {
+		for _, width := range blockWidths() {
 			x := randomBlock(a.cols, width, width+width%4)
 			want := definition(a, x)
 			for _, threads := range []int{1, 3} {
@@ -45,11 +58,12 @@ func TestMulSameBits(t *testing.T) {
 
 // TestMulAdd: what is added is the product, to the bit.
 func TestMulAdd(t *testing.T) {
+	t.Parallel()
 	for name, a := range matrices(t) {
 		if a.rows == 0 || a.cols == 0 {
 			continue
 		}
-		for width := 1; width <= 70; width++ {
+		for _, width := range blockWidths() {
 			x := randomBlock(a.cols, width, width+width%4)
 			product := emptyBlock(a.rows, width, width)
 			a.mul(product, x, mulRows)
@@ -70,6 +84,7 @@ func TestMulAdd(t *testing.T) {
 
 // TestMulLarge: a result that is too large for the caches may take another way.
 func TestMulLarge(t *testing.T) {
+	t.Parallel()
 	a := randomCSR(t, 1<<16, 100, func(i int) int { return i % 3 })
 	x := randomBlock(100, 64, 64)
 	dst := emptyBlock(a.rows, 64, 64)
@@ -82,6 +97,7 @@ func TestMulLarge(t *testing.T) {
 // TestFusedDiffers shows that the comparison above would notice a kernel that
 // fuses products and sums.
 func TestFusedDiffers(t *testing.T) {
+	t.Parallel()
 	a := matrices(t)["short rows"]
 	x := randomBlock(a.cols, 1, 1)
 	want := definition(a, x)
@@ -103,6 +119,7 @@ func TestFusedDiffers(t *testing.T) {
 
 // TestMulSpecialValues: zeros keep their sign rules, infinities pass through.
 func TestMulSpecialValues(t *testing.T) {
+	t.Parallel()
 	a := mustCSR(t, 4, 3, []int{0, 1, 2, 4, 4}, []uint32{0, 1, 1, 2}, []float64{-1, 2, 0.5, math.SmallestNonzeroFloat64})
 	for width := 1; width <= 40; width++ {
 		x := emptyBlock(3, width, width)
@@ -124,6 +141,7 @@ func TestMulSpecialValues(t *testing.T) {
 
 // TestMul compares the exported products with dense ones.
 func TestMul(t *testing.T) {
+	t.Parallel()
 	a := matrices(t)["short rows"]
 	dense := mat.NewDense(a.rows, a.cols, nil)
 	for i := range a.rows {
@@ -159,6 +177,7 @@ func TestMul(t *testing.T) {
 }
 
 func TestMulEmpty(t *testing.T) {
+	t.Parallel()
 	var none mat.Dense
 	matrices := matrices(t)
 	matrices["empty"].Mul(&none, &none)
@@ -174,6 +193,7 @@ func TestMulEmpty(t *testing.T) {
 }
 
 func TestMulPanics(t *testing.T) {
+	t.Parallel()
 	a := randomCSR(t, 6, 6, func(int) int { return 2 })
 	b := randomCSR(t, 6, 4, func(int) int { return 2 })
 	big := mat.NewDense(20, 10, nil)
@@ -221,6 +241,7 @@ func TestMulPanics(t *testing.T) {
 // TestCut: blocks cover the rows in order, and no block has more than its share
 // of work plus one row.
 func TestCut(t *testing.T) {
+	t.Parallel()
 	for name, a := range matrices(t) {
 		longest := 0
 		for i := range a.rows {

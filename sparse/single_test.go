@@ -22,10 +22,7 @@ func TestSingleMul(t *testing.T) {
 		}
 		widths := []int{64}
 		if name != "large" {
-			widths = nil
-			for width := 1; width <= 70; width++ {
-				widths = append(widths, width)
-			}
+			widths = blockWidths()
 		}
 		for _, width := range widths {
 			pad := width % 4
@@ -79,6 +76,7 @@ func TestSingleMul(t *testing.T) {
 }
 
 func TestSingleMulPanics(t *testing.T) {
+	t.Parallel()
 	a := randomCSR(t, 10, 8, func(int) int { return 2 })
 	x := randomSingle(10, 2, 2)
 	for name, f := range map[string]func(){

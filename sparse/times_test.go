@@ -11,6 +11,7 @@ import (
 // TestTimes compares products with those of dense matrices, over several blocks
 // of rows and with columns given twice.
 func TestTimes(t *testing.T) {
+	t.Parallel()
 	for _, size := range [][3]int{{0, 3, 4}, {3, 0, 4}, {1, 1, 1}, {40, 30, 20}, {2500, 60, 50}} {
 		a := randomCSR(t, size[0], size[1], func(i int) int { return min(i%5, 4*size[1]) })
 		b := randomCSR(t, size[1], size[2], func(i int) int { return i % 7 })
@@ -71,7 +72,8 @@ func TestTimesMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.rows != want.rows || got.cols != want.cols || !slices.Equal(got.rowPtr, want.rowPtr) || !slices.Equal(got.colIdx, want.colIdx) || !slices.Equal(got.val, want.val) {
+		if got.rows != want.rows || got.cols != want.cols || !slices.Equal(got.rowPtr, want.rowPtr) || !slices.Equal(got.colIdx, want.colIdx) ||
+			!slices.Equal(got.val, want.val) {
 			t.Errorf("another product with %d threads", threads)
 		}
 	}

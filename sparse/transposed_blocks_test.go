@@ -11,6 +11,7 @@ import (
 
 // TestTransposedBlocks compares the sums of blocks of rows with plain loops.
 func TestTransposedBlocks(t *testing.T) {
+	t.Parallel()
 	const rows, cols, columns = 103, 17, 3
 	r := rand.New(rng.New(1, "blocks"))
 	ptr, col, val := []int{0}, []uint32(nil), []float64(nil)

@@ -17,6 +17,7 @@ import (
 
 // A file has one owner, whatever name it is opened by.
 func TestLinksAreHeld(t *testing.T) {
+	t.Parallel()
 	s, path, _ := newFile(t)
 	defer s.Close()
 	hard, soft := path+".hard", path+".soft"
@@ -32,6 +33,7 @@ func TestLinksAreHeld(t *testing.T) {
 
 // The connection that writes syncs at every commit.
 func TestSQLiteSyncs(t *testing.T) {
+	t.Parallel()
 	s, _, _ := newFile(t)
 	defer s.Close()
 	for name, want := range map[string]string{"synchronous": "2", "journal_mode": "wal"} { // 2: FULL
@@ -43,6 +45,7 @@ func TestSQLiteSyncs(t *testing.T) {
 
 // Damage is refused with words, or is that of one study, and never taken for data.
 func TestDamagedFile(t *testing.T) {
+	t.Parallel()
 	s, path, x := newFile(t)
 	for range 40 {
 		if err := errors.Join(x.Pause(t.Context(), strings.Repeat("p", 900), ""), x.Resume(t.Context(), "")); err != nil {
@@ -117,6 +120,7 @@ func known(t *testing.T, err error) error {
 
 // An event of a kind that this program does not know makes that study damaged; others go on.
 func TestUnknownKind(t *testing.T) {
+	t.Parallel()
 	s, path, x := newFile(t)
 	if err := x.Pause(t.Context(), "", ""); err != nil {
 		t.Fatal(err)
@@ -140,7 +144,8 @@ func TestUnknownKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if _, err := study.Open(t.Context(), again.Log("s"), study.Options{}); !errors.Is(err, study.ErrCorrupt) || !strings.Contains(fmt.Sprint(err), `"moved"`) {
+	if _, err := study.Open(t.Context(), again.Log("s"), study.Options{}); !errors.Is(err, study.ErrCorrupt) ||
+		!strings.Contains(fmt.Sprint(err), `"moved"`) {
 		t.Errorf("%v", err)
 	}
 	if _, err := study.Open(t.Context(), again.Log("other"), study.Options{}); err != nil {

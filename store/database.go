@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -28,13 +27,8 @@ type database struct {
 
 // dialect has the differences between databases.
 type dialect interface {
-	// schema returns the statements that create the tables of version 1.
+	// schema returns the statements that create the tables.
 	schema() []string
-	// types replaces the types of columns in a migration.
-	types() *strings.Replacer
-	// backup copies a store with tables of an older version, and returns where to; "" if
-	// the database does not do it.
-	backup(ctx context.Context, on execer, version int) (string, error)
 	// last returns the number of the last event of each study, 0 if it has none.
 	last(ctx context.Context, tx *sql.Tx, studies []string) (map[string]int64, error)
 	// insert adds events.
@@ -67,11 +61,9 @@ type execer interface {
 // timeout limits a statement or a transaction.
 const timeout = time.Minute
 
-// prepare takes the lock of the store, creates the tables if need be, and brings them to
-// the version of this program.
+// prepare takes the lock of the store, creates the tables if need be, and checks their version.
 func (d *database) prepare(ctx context.Context, opts Options) error {
-	was := 0
-	err := d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		ours, others, err := d.dialect.tables(ctx, tx)
 		switch {
 		case err != nil:
@@ -79,27 +71,24 @@ func (d *database) prepare(ctx context.Context, opts Options) error {
 		case !ours && (others || opts.MustExist):
 			return fmt.Errorf("%w: it has no tables of studies; name another store", ErrForeign)
 		case !ours:
-			if err := d.makeTables(ctx, tx); err != nil {
-				return err
-			}
+			return d.makeTables(ctx, tx)
 		}
-		was, err = version(ctx, tx)
-		return err
+		if err := checkVersion(ctx, tx); err != nil {
+			return err
+		}
+		return renumber(ctx, tx)
 	})
-	if err != nil || was == schemaVersion() {
-		return err
-	}
-	return d.upgrade(ctx, was, opts)
 }
 
 // makeTables creates the tables of a new store.
 func (d *database) makeTables(ctx context.Context, tx *sql.Tx) error {
-	for _, statement := range append(d.dialect.schema(), `INSERT INTO grfgp_meta (name, value) VALUES ('version', '1')`) {
+	for _, statement := range d.dialect.schema() {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
-	return d.migrate(ctx, tx, 1)
+	_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ('version', $1)`, thisVersion)
+	return err
 }
 
 // detached returns ctx with a time limit in place of its own end: cancelling a
@@ -247,7 +236,8 @@ func (l *log) decode(body []byte, want int64) (e study.Event, err error) {
 }
 
 func (l *log) misnumbered(seq, inside, want int64) error {
-	return fmt.Errorf("%w: %q has event %d, numbered %d in its body, where %d is next; %s", study.ErrCorrupt, l.study, seq, inside, want, restore)
+	return fmt.Errorf("%w: %q has event %d, numbered %d in its body, where %d is next; %s", study.ErrCorrupt, l.study, seq, inside, want,
+		restore)
 }
 
 // page returns the bodies of the next events, at least one if there is any. Nothing is decoded
@@ -368,10 +358,12 @@ type checkpoints struct {
 func (k *checkpoints) Save(ctx context.Context, checkpoint []byte) error {
 	return k.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var there bool
-		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM grfgp_events WHERE study = $1)`, k.study).Scan(&there); err != nil || !there {
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM grfgp_events WHERE study = $1)`, k.study).Scan(&there); err != nil ||
+			!there {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_learned (study, body) VALUES ($1, $2) ON CONFLICT (study) DO UPDATE SET body = excluded.body`, k.study, checkpoint)
+		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_learned (study, body) VALUES ($1, $2) ON CONFLICT (study) DO UPDATE SET body = `+
+			`excluded.body`, k.study, checkpoint)
 		return err
 	})
 }
@@ -400,7 +392,8 @@ func (d *database) PutGraph(ctx context.Context, packed []byte) (string, error) 
 	defer enc.Close()
 	body := enc.EncodeAll(packed, nil)
 	err = d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_graphs (id, size, body) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, len(packed), body)
+		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_graphs (id, size, body) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id,
+			len(packed), body)
 		return err
 	})
 	return id, err

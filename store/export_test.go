@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Setting returns a setting of a store's connection to PostgreSQL.
 func Setting(ctx context.Context, s Store, name string) (value string, err error) {
@@ -12,4 +15,11 @@ func Setting(ctx context.Context, s Store, name string) (value string, err error
 func Pragma(ctx context.Context, s Store, name string) (text string, err error) {
 	err = s.(*database).db.QueryRowContext(ctx, "PRAGMA "+name).Scan(&text)
 	return text, err
+}
+
+// CloseAnyway ends the connections of a store whose file is gone, which Close leaves to the end
+// of the process.
+func CloseAnyway(s Store) error {
+	d := s.(*database)
+	return errors.Join(d.reads.Close(), d.db.Close())
 }

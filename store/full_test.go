@@ -13,6 +13,7 @@ import (
 
 // A store that may only be read is said to be so, and what to do.
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "studies.db"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +22,8 @@ func TestReadOnly(t *testing.T) {
 	if _, err := s.(*database).db.Exec("PRAGMA query_only = 1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.PutGraph(t.Context(), []byte("graph")); !errors.Is(err, ErrAccess) || !strings.Contains(err.Error(), "allow this user to write") {
+	if _, err := s.PutGraph(t.Context(), []byte("graph")); !errors.Is(err, ErrAccess) ||
+		!strings.Contains(err.Error(), "allow this user to write") {
 		t.Errorf("%v", err)
 	}
 }
@@ -29,6 +31,7 @@ func TestReadOnly(t *testing.T) {
 // When the disk is full a command fails and changes nothing; with room again the
 // study goes on.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	s, err := Open(ctx, filepath.Join(t.TempDir(), "studies.db"), Options{})
 	if err != nil {

@@ -129,7 +129,8 @@ func (d *database) writeGroup(all []*write) {
 		d.group.mu.Lock()
 		d.group.commits++
 		d.group.mu.Unlock()
-	case len(all) > 1 && !committing && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrHeld) && !errors.Is(err, ErrGone): // nothing was written
+	case len(all) > 1 && !committing && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrHeld) && !errors.Is(err, ErrGone):
+		// nothing was written
 		for _, w := range all {
 			d.writeGroup([]*write{w})
 		}
@@ -243,7 +244,8 @@ const replaceSummary = ` ON CONFLICT (study) DO UPDATE SET seq = excluded.seq, b
 
 func (f *sqliteFile) summarize(ctx context.Context, tx *sql.Tx, rows []summaryRow) error {
 	for _, r := range rows {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_summaries (study, seq, body) VALUES ($1, $2, $3)`+replaceSummary, r.study, r.seq, r.body); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_summaries (study, seq, body) VALUES ($1, $2, $3)`+replaceSummary, r.study, r.seq,
+			r.body); err != nil {
 			return err
 		}
 	}
@@ -252,7 +254,8 @@ func (f *sqliteFile) summarize(ctx context.Context, tx *sql.Tx, rows []summaryRo
 
 // last implements dialect; like insert and summarize it is one round trip.
 func (p *postgres) last(ctx context.Context, tx *sql.Tx, studies []string) (map[string]int64, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT n, (SELECT COALESCE(MAX(seq), 0) FROM grfgp_events WHERE study = n COLLATE "C") FROM unnest($1::text[]) AS n`, studies)
+	rows, err := tx.QueryContext(ctx, `SELECT n, (SELECT COALESCE(MAX(seq), 0) FROM grfgp_events WHERE study = n COLLATE "C") FROM `+
+		`unnest($1::text[]) AS n`, studies)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +278,8 @@ func (p *postgres) insert(ctx context.Context, tx *sql.Tx, rows []eventRow) erro
 	for k, r := range rows {
 		studies[k], seqs[k], times[k], bodies[k] = r.study, r.seq, r.at, r.body
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_events (study, seq, at, body) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])`, studies, seqs, times, bodies)
+	_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_events (study, seq, at, body) SELECT * FROM unnest($1::text[], $2::bigint[], `+
+		`$3::bigint[], $4::text[])`, studies, seqs, times, bodies)
 	return err
 }
 
@@ -285,6 +289,7 @@ func (p *postgres) summarize(ctx context.Context, tx *sql.Tx, rows []summaryRow)
 	for k, r := range rows {
 		studies[k], seqs[k], bodies[k] = r.study, r.seq, r.body
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_summaries (study, seq, body) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])`+replaceSummary, studies, seqs, bodies)
+	_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_summaries (study, seq, body) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])`+
+		replaceSummary, studies, seqs, bodies)
 	return err
 }

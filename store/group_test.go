@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -42,7 +43,7 @@ func atOnce(t *testing.T, d *database, n int, event func(k int) study.Event) []e
 			d.group.mu.Lock()
 			wait = !d.group.writing || len(d.group.waiting) < k
 			d.group.mu.Unlock()
-			time.Sleep(100 * time.Microsecond)
+			runtime.Gosched()
 		}
 	}
 	if err := busy.Close(); err != nil {
@@ -54,6 +55,7 @@ func atOnce(t *testing.T, d *database, n int, event func(k int) study.Event) []e
 
 // Events of many studies are written by one transaction.
 func TestManyStudiesOneTransaction(t *testing.T) {
+	t.Parallel()
 	d := openFile(t)
 	for k, err := range atOnce(t, d, 30, func(int) study.Event { return note(1, "") }) {
 		if err != nil {
@@ -71,6 +73,7 @@ func TestManyStudiesOneTransaction(t *testing.T) {
 // One study of a group whose events cannot be written, for their numbers or for want of room,
 // does not fail the others.
 func TestOneOfAGroupFails(t *testing.T) {
+	t.Parallel()
 	d := openFile(t)
 	if _, err := d.db.Exec("PRAGMA max_page_count = 40"); err != nil {
 		t.Fatal(err)
@@ -97,6 +100,7 @@ func TestOneOfAGroupFails(t *testing.T) {
 
 // Who reads does not wait for a writer, and who writes does not wait for readers.
 func TestReadersAndWriters(t *testing.T) {
+	t.Parallel()
 	d := openFile(t)
 	log := d.Log("s")
 	if err := log.Append(t.Context(), note(1, "first")); err != nil {
@@ -136,6 +140,7 @@ func TestReadersAndWriters(t *testing.T) {
 
 // Where connections cannot share a file, one does all, and the store is held all the same.
 func TestOneConnection(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "studies.db")
 	f := &sqliteFile{path: path, owner: path + ".owner"}
 	if err := f.prepare(Options{}); err != nil {

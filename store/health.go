@@ -91,7 +91,8 @@ func (d *database) Check(ctx context.Context, write bool) error {
 		return d.dialect.explain(d.reads.QueryRowContext(ctx, `SELECT 1`).Scan(&one))
 	}
 	err := d.writeWithin(ctx, checkTime, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, checkedName, time.Now().UTC().Format(time.RFC3339))
+		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = `+
+			`excluded.value`, checkedName, time.Now().UTC().Format(time.RFC3339))
 		return err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -155,7 +156,8 @@ func (f *sameFiles) present() error {
 }
 
 func (f *sameFiles) gone(name string) error {
-	return fmt.Errorf("%w: %s is not the file that was opened; nothing is written any more: stop this process, put the file back or name a backup, and start again", ErrGone, name)
+	return fmt.Errorf("%w: %s is not the file that was opened; nothing is written any more: stop this process, put the file back or name a "+
+		"backup, and start again", ErrGone, name)
 }
 
 // present implements dialect.
@@ -183,6 +185,7 @@ func (p *postgres) present() error { return nil }
 func (p *postgres) size(ctx context.Context, on *sql.DB) (bytes int64, err error) {
 	ctx, cancel := detached(ctx, checkTime)
 	defer cancel()
-	err = on.QueryRowContext(ctx, `SELECT COALESCE(SUM(pg_total_relation_size(oid)), 0)::bigint FROM pg_class WHERE relkind = 'r' AND relname LIKE 'grfgp\_%' AND relnamespace = current_schema()::regnamespace`).Scan(&bytes)
+	err = on.QueryRowContext(ctx, `SELECT COALESCE(SUM(pg_total_relation_size(oid)), 0)::bigint FROM pg_class WHERE relkind = 'r' AND `+
+		`relname LIKE 'grfgp\_%' AND relnamespace = current_schema()::regnamespace`).Scan(&bytes)
 	return bytes, p.explain(err)
 }

@@ -36,6 +36,7 @@ func newFile(t *testing.T) (store.Store, string, *study.Study) {
 // A store whose file is removed or replaced takes nothing any more, and says so when it is
 // closed; what was answered before is in the file that was put back.
 func TestFileGone(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(t *testing.T, path string){
 		"removed":     func(t *testing.T, path string) { remove(t, path, path+"-wal", path+"-shm") },
 		"moved":       func(t *testing.T, path string) { move(t, path, path+".away") },
@@ -67,6 +68,7 @@ func TestFileGone(t *testing.T) {
 			if err := s.Close(); !errors.Is(err, store.ErrGone) {
 				t.Errorf("close: %v", err)
 			}
+			defer store.CloseAnyway(s)
 			if name == "replaced" {
 				if text, err := os.ReadFile(path); err != nil || string(text) != "another" {
 					t.Errorf("the other file is %q, %v", text, err)
@@ -78,6 +80,7 @@ func TestFileGone(t *testing.T) {
 
 // A file that is put back is written again.
 func TestFileBack(t *testing.T) {
+	t.Parallel()
 	s, path, x := newFile(t)
 	defer s.Close()
 	move(t, path, path+".away")
@@ -116,6 +119,7 @@ func write(t *testing.T, path, text string) {
 // A backup that is made while others write has what was answered before it began, is whole,
 // and leaves nothing behind.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	s, path, _ := newFile(t)
 	defer s.Close()
 	const writers, most = 4, 150

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"grfgp/internal/testkit"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	os.Exit(m.Run())
+	testkit.NoLeaks(m) // goroutines end with what started them
 }
 
 // endless is an Engine with nodes without end.
@@ -113,10 +114,8 @@ func child(t *testing.T, place string) (*exec.Cmd, *bufio.Scanner) {
 
 // Killed at any moment, again and again: what was taken is there, once.
 func TestKilled(t *testing.T) {
-	rounds := 200
-	if testing.Short() {
-		rounds = 10
-	}
+	t.Parallel()
+	rounds := testkit.Size(5, 200)
 	place := filepath.Join(t.TempDir(), "studies.db")
 	random := rand.New(rand.NewPCG(1, 2))
 	asked, told := map[int]string{}, map[int]string{}
@@ -180,6 +179,7 @@ func checkTold(t *testing.T, place string, asked, told map[int]string) {
 // A second process is told which one holds the store, and gets it when that one
 // is gone.
 func TestTwoOwners(t *testing.T) {
+	t.Parallel()
 	place := filepath.Join(t.TempDir(), "studies.db")
 	cmd, lines := child(t, place)
 	if !lines.Scan() {

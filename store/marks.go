@@ -18,7 +18,8 @@ func (d *database) SetMark(ctx context.Context, name, text string) error {
 			_, err := tx.ExecContext(ctx, `DELETE FROM grfgp_meta WHERE name = $1`, markName+name)
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, markName+name, text)
+		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = `+
+			`excluded.value`, markName+name, text)
 		return err
 	})
 }

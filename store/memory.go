@@ -21,7 +21,8 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, checkpoints: map[string][]byte{}, marks: map[string]string{}, summaries: map[string]*study.Summary{}}
+	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, checkpoints: map[string][]byte{},
+		marks: map[string]string{}, summaries: map[string]*study.Summary{}}
 }
 
 func (m *memory) Log(name string) study.Log {

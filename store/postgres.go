@@ -139,9 +139,11 @@ func (p *postgres) holder(ctx context.Context, c *pgx.Conn) string {
 func (p *postgres) schema() []string {
 	return []string{
 		`CREATE TABLE grfgp_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
-		`CREATE TABLE grfgp_events (study TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, at BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (study, seq))`,
+		`CREATE TABLE grfgp_events (study TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, at BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY ` +
+			`(study, seq))`,
 		`CREATE TABLE grfgp_graphs (id TEXT COLLATE "C" PRIMARY KEY, size BIGINT NOT NULL, body BYTEA NOT NULL)`,
 		`CREATE TABLE grfgp_learned (study TEXT COLLATE "C" PRIMARY KEY, body BYTEA NOT NULL)`,
+		`CREATE TABLE grfgp_summaries (study TEXT COLLATE "C" PRIMARY KEY, seq BIGINT NOT NULL, body TEXT COLLATE "C" NOT NULL)`,
 	}
 }
 
@@ -176,8 +178,9 @@ func broken(err error) bool {
 		return strings.HasPrefix(e.Code, "57P0") || strings.HasPrefix(e.Code, "08") || e.Code == "53300" // shut down, connection lost, too many
 	}
 	var net net.Error
-	return errors.As(err, &net) || pgconn.SafeToRetry(err) || slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, context.DeadlineExceeded},
-		func(known error) bool { return errors.Is(err, known) })
+	return errors.As(err, &net) || pgconn.SafeToRetry(err) ||
+		slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, context.DeadlineExceeded},
+			func(known error) bool { return errors.Is(err, known) })
 }
 
 func (p *postgres) release() error { return nil }

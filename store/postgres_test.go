@@ -34,7 +34,8 @@ func place(t *testing.T, server, name string, admin *pgx.Conn, settings ...strin
 // backend is the process of the database's server for the connection that owns a store.
 func backend(t *testing.T, admin *pgx.Conn, database string) (pid int) {
 	t.Helper()
-	if err := admin.QueryRow(t.Context(), `SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE datname = $1 AND locktype = 'advisory'`, database).Scan(&pid); err != nil {
+	if err := admin.QueryRow(t.Context(), `SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE datname = $1 AND locktype = `+
+		`'advisory'`, database).Scan(&pid); err != nil {
 		t.Fatal(err)
 	}
 	return pid
@@ -78,7 +79,8 @@ func callersGoAway(t *testing.T, server string, admin *pgx.Conn) {
 func durable(t *testing.T, server string, admin *pgx.Conn) {
 	for set, want := range map[string]string{"off": "on", "local": "local", "remote_apply": "remote_apply"} {
 		name := "sync_" + set
-		s, err := store.Open(t.Context(), place(t, server, name, admin, "ALTER DATABASE "+name+" SET synchronous_commit = '"+set+"'"), store.Options{})
+		s, err := store.Open(t.Context(), place(t, server, name, admin, "ALTER DATABASE "+name+" SET synchronous_commit = '"+set+"'"),
+			store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

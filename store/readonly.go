@@ -12,7 +12,8 @@ import (
 // SQLite then takes it for one that nobody changes, which a lock that readers share sees to.
 func (f *sqliteFile) openReadOnly(ctx context.Context) (_ Store, err error) {
 	if info, err := os.Stat(f.path + "-wal"); err == nil && info.Size() > 0 {
-		return nil, fmt.Errorf("%w: the process that wrote %s was killed, and what it wrote last is in %s-wal: only a process that may write can put both together; copy both files to a directory of your own", ErrAccess, f.path, f.path)
+		return nil, fmt.Errorf("%w: the process that wrote %s was killed, and what it wrote last is in %s-wal: only a process that may write "+
+			"can put both together; copy both files to a directory of your own", ErrAccess, f.path, f.path)
 	}
 	if f.lock, err = lockToRead(f.path); errors.Is(err, errLocked) {
 		return nil, heldBy(f.path, f.holder())
@@ -51,9 +52,5 @@ func (f *sqliteFile) checkReadOnly(ctx context.Context, db *sql.DB) error {
 	case !ours:
 		return fmt.Errorf("%w: it has no tables of studies; name another store", ErrForeign)
 	}
-	now, err := version(ctx, tx)
-	if err == nil && now != schemaVersion() {
-		err = fmt.Errorf("%w: its tables have version %d and must be changed to version %d, but the file cannot be written; copy it to a directory of your own", ErrAccess, now, schemaVersion())
-	}
-	return err
+	return checkVersion(ctx, tx)
 }

@@ -4,7 +4,6 @@ package store_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 // On a read-only disk a store is read, by several at once, and not written; one whose last
 // changes are in SQLite's log is refused, with what to do.
 func TestReadOnlyDisk(t *testing.T) {
+	t.Parallel()
 	disk := t.TempDir()
 	if err := syscall.Mount("none", disk, "tmpfs", 0, ""); err != nil {
 		t.Skipf("no disk can be mounted here: %v", err)
@@ -34,15 +34,23 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 	whole := filepath.Join(disk, "whole.db")
 	copyFile(t, path, whole)
+	old := filepath.Join(disk, "unreleased.db")
+	copyFile(t, unreleasedFile, old)
 	if err := syscall.Mount("none", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Skipf("a disk cannot be made read-only here: %v", err)
 	}
 	opts := store.Options{MustExist: true, ReadOnly: true}
-	if _, err := store.Open(t.Context(), whole, store.Options{MustExist: true}); !errors.Is(err, store.ErrAccess) || !strings.Contains(err.Error(), "copy the file") {
+	if _, err := store.Open(t.Context(), whole, store.Options{MustExist: true}); !errors.Is(err, store.ErrAccess) ||
+		!strings.Contains(err.Error(), "copy the file") {
 		t.Errorf("to write: %v", err)
 	}
 	if _, err := store.Open(t.Context(), killed, opts); !errors.Is(err, store.ErrAccess) || !strings.Contains(err.Error(), "-wal") {
 		t.Errorf("with a log: %v", err)
+	}
+	if r, err := store.Open(t.Context(), old, opts); err != nil {
+		t.Errorf("of an unreleased version: %v", err)
+	} else {
+		r.Close()
 	}
 	for range 2 {
 		r, err := store.Open(t.Context(), whole, opts)
@@ -65,13 +73,4 @@ func TestReadOnlyDisk(t *testing.T) {
 			t.Errorf("a change: %v", err)
 		}
 	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, to, string(text))
 }

@@ -22,8 +22,8 @@ import (
 //
 // With this lock SQLite's own locks let other connections read. Where the system has no such
 // lock, or no memory that connections share (a full disk, some network disks), SQLite's
-// exclusive lock decides, and one connection does all. Programs that know only that lock,
-// such as older versions of this one, are kept out by either.
+// exclusive lock decides, and one connection does all. Programs that know only that lock are
+// kept out by either.
 type sqliteFile struct {
 	path  string
 	owner string     // file
@@ -166,9 +166,11 @@ func sqliteURI(path string, pragmas ...string) string {
 func (f *sqliteFile) schema() []string {
 	return []string{
 		`CREATE TABLE grfgp_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
-		`CREATE TABLE grfgp_events (study TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (study, seq))`,
+		`CREATE TABLE grfgp_events (study TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY ` +
+			`(study, seq))`,
 		`CREATE TABLE grfgp_graphs (id TEXT PRIMARY KEY, size INTEGER NOT NULL, body BLOB NOT NULL)`,
 		`CREATE TABLE grfgp_learned (study TEXT PRIMARY KEY, body BLOB NOT NULL)`,
+		`CREATE TABLE grfgp_summaries (study TEXT PRIMARY KEY, seq INTEGER NOT NULL, body TEXT NOT NULL)`,
 	}
 }
 

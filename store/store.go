@@ -10,8 +10,7 @@
 // marks of engines at work). An event that was appended is on disk: SQLite runs with
 // synchronous = FULL, PostgreSQL with synchronous_commit.
 //
-// Tables of an older version are changed by Open, in one transaction; of an SQLite file a
-// copy is made first. Tables of a newer version are refused.
+// Tables of a newer version are refused.
 //
 // One process owns a store at a time, by an exclusive lock of SQLite or an advisory
 // lock of PostgreSQL that ends with the process. Open reports who holds the store.
@@ -102,7 +101,7 @@ type StudyInfo struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 	// Summary is that of the state after the last event; nil if the store does not have it,
-	// because the events were written by an older program, for example.
+	// because the events were appended without one.
 	Summary *study.Summary `json:"summary,omitempty"`
 }
 
@@ -128,9 +127,6 @@ type Options struct {
 	// not a server. Other processes that find the store held are told to use this
 	// address.
 	URL string
-	// Migrated, unless it is nil, is called when Open has changed the tables of a store
-	// that an older program wrote.
-	Migrated func(Migration)
 }
 
 // Memory is the location of a store in memory.
@@ -163,7 +159,8 @@ func openOnce(ctx context.Context, location string, opts Options) (Store, error)
 	case strings.HasPrefix(location, "postgres://"), strings.HasPrefix(location, "postgresql://"):
 		return openPostgres(ctx, location, opts)
 	case strings.Contains(location, "://"):
-		return nil, fmt.Errorf("%w: %q is neither a file name nor a postgres:// URL; the URL of a server begins with http:// or https://", ErrNotFound, withoutPassword(location))
+		return nil, fmt.Errorf("%w: %q is neither a file name nor a postgres:// URL; the URL of a server begins with http:// or https://",
+			ErrNotFound, withoutPassword(location))
 	}
 	return openSQLite(ctx, location, opts)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,14 +22,17 @@ import (
 )
 
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, false, func(*testing.T) string { return store.Memory })
 }
 
 func TestSQLite(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, true, func(t *testing.T) string { return filepath.Join(t.TempDir(), "studies.db") })
 }
 
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	server := storetest.Postgres(t)
 	ctx := context.Background()
 	admin, err := pgx.Connect(ctx, server)
@@ -45,7 +49,8 @@ func TestPostgres(t *testing.T) {
 		return strings.Replace(server, "/postgres?", "/"+name+"?", 1)
 	})
 	for name, test := range map[string]func(*testing.T, string, *pgx.Conn){
-		"broken connection": brokenConnection, "callers go away": callersGoAway, "durable": durable, "not there": notThere, "migrates": migrates,
+		"broken connection": brokenConnection, "callers go away": callersGoAway, "durable": durable, "not there": notThere,
+		"unreleased tables": unreleasedTables,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server, admin) })
 	}
@@ -60,14 +65,17 @@ func brokenConnection(t *testing.T, server string, admin *pgx.Conn) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := store.Open(ctx, server, store.Options{}); !errors.Is(err, store.ErrHeld) || !strings.Contains(err.Error(), fmt.Sprintf("grfgp, process %d on ", os.Getpid())) {
+	if _, err := store.Open(ctx, server, store.Options{}); !errors.Is(err, store.ErrHeld) ||
+		!strings.Contains(err.Error(), fmt.Sprintf("grfgp, process %d on ", os.Getpid())) {
 		t.Errorf("a second owner: %v", err)
 	}
 	all := storetest.All("s")
 	cut := func() {
 		t.Helper()
 		var n int
-		if err := admin.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name LIKE 'grfgp, %' AND datname = current_database()`).Scan(&n); err != nil || n < 1 { // one that was refused may still be ending
+		// one that was refused may still be ending
+		if err := admin.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name LIKE 'grfgp,`+
+			` %' AND datname = current_database()`).Scan(&n); err != nil || n < 1 {
 			t.Fatalf("%d connections were cut: %v", n, err)
 		}
 	}
@@ -101,6 +109,7 @@ func brokenConnection(t *testing.T, server string, admin *pgx.Conn) {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	foreign := filepath.Join(dir, "foreign.db")
 	if err := os.WriteFile(foreign, []byte(strings.Repeat("node,value\na,1\n", 500)), 0o600); err != nil {
@@ -129,6 +138,7 @@ func TestOpenRefuses(t *testing.T) {
 // What somebody else keeps in a file stays as it is, to the byte, and an empty file
 // becomes a store only where one may be made.
 func TestOpenLeavesAlone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	other, empty := filepath.Join(dir, "other.db"), filepath.Join(dir, "empty.csv")
 	db, err := sql.Open("sqlite", other)
@@ -169,24 +179,29 @@ func TestOpenLeavesAlone(t *testing.T) {
 // Whoever waits gets the store when its owner gives it up; whoever does not is told
 // where that one answers.
 func TestOpenWaits(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "studies.db")
-	first, err := store.Open(t.Context(), path, store.Options{URL: "http://127.0.0.1:8080"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Open(t.Context(), path, store.Options{}); !errors.Is(err, store.ErrHeld) || !strings.Contains(err.Error(), "; give http://127.0.0.1:8080 as the store") {
-		t.Errorf("without waiting: %v", err)
-	}
-	time.AfterFunc(300*time.Millisecond, func() { first.Close() })
-	second, err := store.Open(t.Context(), path, store.Options{MustExist: true, Wait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	second.Close()
+	synctest.Test(t, func(t *testing.T) {
+		first, err := store.Open(t.Context(), path, store.Options{URL: "http://127.0.0.1:8080"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Open(t.Context(), path, store.Options{}); !errors.Is(err, store.ErrHeld) ||
+			!strings.Contains(err.Error(), "; give http://127.0.0.1:8080 as the store") {
+			t.Errorf("without waiting: %v", err)
+		}
+		time.AfterFunc(30*time.Second, func() { first.Close() })
+		second, err := store.Open(t.Context(), path, store.Options{MustExist: true, Wait: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second.Close()
+	})
 }
 
 // No character of a file name means anything to the database.
 func TestFileNames(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"with space.db", "what?mode=memory.db", "100%.db", "a#b.db", "ü&é.db"} {
 		path := filepath.Join(t.TempDir(), name)
 		s, err := store.Open(t.Context(), path, store.Options{})

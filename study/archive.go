@@ -77,7 +77,8 @@ func ReadArchive(r io.Reader) (*Archive, error) {
 		return nil, fmt.Errorf("%w: the file is not an exported study; give a file that an export wrote", ErrCorrupt)
 	}
 	if head.Version != formatVersion {
-		return nil, fmt.Errorf("%w: the file has version %d, and this program reads version %d; use a newer program", ErrCorrupt, head.Version, formatVersion)
+		return nil, fmt.Errorf("%w: the file has version %d, and this program reads version %d; use a newer program", ErrCorrupt, head.Version,
+			formatVersion)
 	}
 	out := &Archive{Graph: head.Graph, State: new(State)}
 	for {

@@ -98,7 +98,8 @@ func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 	defer s.mu.RUnlock()
 	if k, used := s.state.asks[r.Key]; used {
 		a = s.state.Asks[k]
-		if a.Count != r.Count || a.Of != r.Of || a.Holder != r.Holder || a.Chosen != (r.Nodes != nil) || a.Chosen && !slices.Equal(nodesOf(a.Trials), r.Nodes) {
+		if a.Count != r.Count || a.Of != r.Of || a.Holder != r.Holder || a.Chosen != (r.Nodes != nil) || a.Chosen &&
+			!slices.Equal(nodesOf(a.Trials), r.Nodes) {
 			return Ask{}, true, fmt.Errorf("%w: the key %q was used for another ask; use a new key", ErrConflict, r.Key)
 		}
 		a.Ended = s.state.ended(a)

@@ -152,9 +152,11 @@ func (s *State) checkTold(p Told) error {
 	case p.failed() && p.Exposure != 0:
 		return fmt.Errorf("%w: trial %d failed, with an exposure", ErrCorrupt, p.Trial)
 	case t.State == TrialDone:
-		return fmt.Errorf("%w: trial %d has %s; retract observation %d first, then tell the new result", ErrConflict, t.Trial, t.result().words(), t.Number)
+		return fmt.Errorf("%w: trial %d has %s; retract observation %d first, then tell the new result", ErrConflict, t.Trial, t.result().words(),
+			t.Number)
 	case t.State == TrialFailed:
-		return fmt.Errorf("%w: trial %d has failed; if there is a value after all, give it as an observation of node %q", ErrConflict, t.Trial, t.Node)
+		return fmt.Errorf("%w: trial %d has failed; if there is a value after all, give it as an observation of node %q", ErrConflict, t.Trial,
+			t.Node)
 	case p.failed() && (t.State == TrialAbandoned || t.State == TrialRetracted):
 		return fmt.Errorf("%w: trial %d is %s and cannot fail any more", ErrConflict, t.Trial, t.State)
 	}
@@ -245,7 +247,8 @@ func (s *State) checkStatus(what string, from ...Status) error {
 // observation returns a record by its number.
 func (s *State) observation(number int) (*Record, error) {
 	if number < 1 || number > len(s.Records) {
-		return nil, fmt.Errorf("%w: there is no observation %d; the study has %s", ErrNotFound, number, plural.Count(len(s.Records), "observations"))
+		return nil, fmt.Errorf("%w: there is no observation %d; the study has %s", ErrNotFound, number,
+			plural.Count(len(s.Records), "observations"))
 	}
 	return &s.Records[number-1], nil
 }
@@ -272,5 +275,6 @@ func (s *State) pending(id int) (*Trial, error) {
 
 // isDone is the error of a command that a trial with a value does not allow.
 func (t *Trial) isDone() error {
-	return fmt.Errorf("%w: trial %d is done, with %s; to correct it, retract observation %d", ErrConflict, t.Trial, t.result().words(), t.Number)
+	return fmt.Errorf("%w: trial %d is done, with %s; to correct it, retract observation %d", ErrConflict, t.Trial, t.result().words(),
+		t.Number)
 }

@@ -181,7 +181,8 @@ func (s *classSnapshot) suggestion(p bayesopt.LabelSuggestion) Suggestion {
 	probability := p.Probabilities[best]
 	return Suggestion{
 		Node: s.of.graph.IDs().At(p.Node), Cost: p.Cost, Expected: s.names[best], Probability: &probability,
-		Why: fmt.Sprintf("could be %s (%.0f %%) or %s (%.0f %%); its class would tell about other nodes", s.names[best], 100*p.Probabilities[best], s.names[second], 100*p.Probabilities[second]),
+		Why: fmt.Sprintf("could be %s (%.0f %%) or %s (%.0f %%); its class would tell about other nodes", s.names[best],
+			100*p.Probabilities[best], s.names[second], 100*p.Probabilities[second]),
 	}
 }
 

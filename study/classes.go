@@ -39,7 +39,8 @@ func (s Settings) checkLabels() error {
 		return bad("the goal %v is for values; a study of classes has the goal learn", s.Goal)
 	case s.Policy != "" && s.Policy != randomPolicy:
 		return bad("the policy %s is for values; leave it out for the nodes whose classes tell most, or give %s", s.Policy, randomPolicy)
-	case s.Spec.Values != "" && s.Spec.Values != gp.Gaussian.String(), s.Spec.Transform != "" && s.Spec.Transform != gp.NoTransform.String(), s.Exposures:
+	case s.Spec.Values != "" && s.Spec.Values != gp.Gaussian.String(), s.Spec.Transform != "" && s.Spec.Transform != gp.NoTransform.String(),
+		s.Exposures:
 		return bad("kinds of values, transforms and exposures are for values; leave them out of a study of classes")
 	case s.Spec.Trend == "degree", s.Spec.Variance == "natural":
 		return bad("a trend with the degree, and a variance that depends on it, are for values; leave them out of a study of classes")

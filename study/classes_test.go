@@ -44,6 +44,7 @@ func (f *field) label(t testing.TB, trials []study.Issued) {
 }
 
 func TestSettingsOfClasses(t *testing.T) {
+	t.Parallel()
 	good := study.Settings{Name: "a", Graph: "g", Goal: bayesopt.Learn, Classes: []string{"x", "y"}}
 	if s, err := good.Complete(); err != nil || !s.Labels {
 		t.Fatalf("%+v, %v", s, err)
@@ -89,10 +90,12 @@ func manyClasses(n int) (all []string) {
 
 // A class in place of a value, and nothing else, is what a study of classes takes.
 func TestResultsOfClasses(t *testing.T) {
+	t.Parallel()
 	for _, fixed := range [][]string{nil, {"water", "forest", "meadow"}} {
 		f := newClasses(t, func(s *study.Settings) { s.Classes = fixed })
 		trial := f.ask(t, 1)[0].Trial
-		for _, o := range []study.Outcome{{Value: 1}, {}, {Class: "water", Value: 1}, {Class: "water", Exposure: 2}, {Class: " water"}, {Class: strings.Repeat("w", study.MaxID+1)}} {
+		for _, o := range []study.Outcome{{Value: 1}, {}, {Class: "water", Value: 1}, {Class: "water", Exposure: 2}, {Class: " water"},
+			{Class: strings.Repeat("w", study.MaxID+1)}} {
 			if _, err := f.Tell(f.ctx, trial, o, ""); !errors.Is(err, study.ErrInvalid) {
 				t.Errorf("told %+v: %v", o, err)
 			}
@@ -115,7 +118,8 @@ func TestResultsOfClasses(t *testing.T) {
 		if _, err := f.Tell(f.ctx, trial, study.Outcome{Class: "water"}, "anna"); err != nil {
 			t.Errorf("told again: %v", err)
 		}
-		if _, err := f.Tell(f.ctx, trial, study.Outcome{Class: "meadow"}, "anna"); !errors.Is(err, study.ErrConflict) || !strings.Contains(err.Error(), `"water"`) {
+		if _, err := f.Tell(f.ctx, trial, study.Outcome{Class: "meadow"}, "anna"); !errors.Is(err, study.ErrConflict) ||
+			!strings.Contains(err.Error(), `"water"`) {
 			t.Errorf("told otherwise: %v", err)
 		}
 		if _, err := f.Retract(f.ctx, told.Number, "wrong", "anna"); err != nil {
@@ -143,6 +147,7 @@ func TestResultsOfClasses(t *testing.T) {
 
 // A list of classes may grow, but not lose a class that was told.
 func TestChangeClasses(t *testing.T) {
+	t.Parallel()
 	f := newClasses(t, func(s *study.Settings) { s.Classes = []string{"water", "meadow"} })
 	if _, err := f.Observe(f.ctx, "", []study.Measurement{{Node: "0", Class: "meadow"}}, "", ""); err != nil {
 		t.Fatal(err)
@@ -178,6 +183,7 @@ func TestChangeClasses(t *testing.T) {
 // Values are written as they were before there were classes, and all fields of records and
 // points are.
 func TestClassesInJSON(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	half := 0.5
 	for want, v := range map[string]any{
@@ -187,7 +193,8 @@ func TestClassesInJSON(t *testing.T) {
 		`{"trial":1,"class":"x"}`:               study.Told{Trial: 1, Class: "x"},
 		`{"trial":1,"value":0.5}`:               study.Told{Trial: 1, Value: &half},
 		`{"values":[{"node":"a","class":"x"}]}`: study.Observed{Values: []study.Measurement{{Node: "a", Class: "x"}}},
-		`{"observation":2,"node":"a","value":0.5,"trial":3,"seq":4,"time":"2026-01-02T03:04:05Z","by":"b","retracted":true,"note":"n"}`: study.Record{
+		`{"observation":2,"node":"a","value":0.5,"trial":3,"seq":4,"time":"2026-01-02T03:04:05Z","by":"b","retracted":true,` +
+			`"note":"n"}`: study.Record{
 			Number: 2, Measurement: study.Measurement{Node: "a", Value: half}, Trial: 3, Seq: 4, Time: at, By: "b", Retracted: true, Note: "n"},
 		`{"observation":2,"trial":3,"time":"2026-01-02T03:04:05Z","node":"a","class":"x","expected":"y","probability":0.5}`: study.HistoryPoint{
 			Number: 2, Trial: 3, Time: at, Measurement: study.Measurement{Node: "a", Class: "x"}, Expected: "y", Probability: &half},
@@ -199,7 +206,8 @@ func TestClassesInJSON(t *testing.T) {
 		}
 	}
 	var back study.Record
-	if err := json.Unmarshal([]byte(`{"observation":2,"node":"a","class":"x","seq":4,"time":"2026-01-02T03:04:05Z"}`), &back); err != nil || back.Class != "x" || back.Node != "a" {
+	if err := json.Unmarshal([]byte(`{"observation":2,"node":"a","class":"x","seq":4,"time":"2026-01-02T03:04:05Z"}`), &back); err != nil ||
+		back.Class != "x" || back.Node != "a" {
 		t.Errorf("%+v, %v", back, err)
 	}
 }
@@ -247,7 +255,8 @@ func TestClassRestarts(t *testing.T) {
 	if !strings.Contains(want, "could be") {
 		t.Fatalf("no suggestion by a model:\n%s", want)
 	}
-	for name, restart := range map[string]func(*field) *field{"one thread": straight, "restarted": func(f *field) *field { return f.restart(t) }} {
+	for name, restart := range map[string]func(*field) *field{
+		"one thread": straight, "restarted": func(f *field) *field { return f.restart(t) }} {
 		was := runtime.GOMAXPROCS(1)
 		got, _ := explore(t, newClasses(t, nil), restart)
 		runtime.GOMAXPROCS(was)
@@ -279,6 +288,7 @@ func TestClassRestarts(t *testing.T) {
 
 // After some labels most nodes are predicted rightly, and the study knows how well.
 func TestLearnClasses(t *testing.T) {
+	t.Parallel()
 	f := newClasses(t, func(s *study.Settings) { s.Classes = []string{"water", "meadow", "forest"} })
 	if _, err := f.Predictions(f.ctx); !errors.Is(err, study.ErrNoModel) {
 		t.Errorf("without labels: %v", err)
@@ -295,7 +305,8 @@ func TestLearnClasses(t *testing.T) {
 		if p.Classes[c] == classAt(i) {
 			right++
 		}
-		if sum := p.Probabilities.At(i, 0) + p.Probabilities.At(i, 1) + p.Probabilities.At(i, 2); sum < 0.999 || sum > 1.001 || p.Mean[i] != p.Probabilities.At(i, c) {
+		if sum := p.Probabilities.At(i, 0) + p.Probabilities.At(i, 1) + p.Probabilities.At(i, 2); sum < 0.999 || sum > 1.001 ||
+			p.Mean[i] != p.Probabilities.At(i, c) {
 			t.Errorf("node %d: probabilities sum to %v, and that of class %d is %v", i, sum, c, p.Mean[i])
 		}
 	}
@@ -318,6 +329,7 @@ func TestLearnClasses(t *testing.T) {
 
 // Costs, a budget, groups and allowed nodes hold for classes too.
 func TestLimitsOfClasses(t *testing.T) {
+	t.Parallel()
 	budget := 5.0
 	f := newClasses(t, func(s *study.Settings) {
 		s.Budget, s.Cost = &budget, map[string]float64{}
@@ -343,13 +355,15 @@ func TestLimitsOfClasses(t *testing.T) {
 	if _, err := all.Observe(all.ctx, "", []study.Measurement{{Node: "0", Class: "forest"}, {Node: "8", Class: "water"}}, "", ""); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := all.Ask(all.ctx, study.AskRequest{Count: 200}); err != nil || len(a.Trials) != side*side-2 || a.Short != bayesopt.NoNodesLeft {
+	if a, err := all.Ask(all.ctx, study.AskRequest{Count: 200}); err != nil || len(a.Trials) != side*side-2 ||
+		a.Short != bayesopt.NoNodesLeft {
 		t.Errorf("%d trials, %s, %v", len(a.Trials), a.Short, err)
 	}
 }
 
 // Several people ask, tell and look at the same time.
 func TestClassesTogether(t *testing.T) {
+	t.Parallel()
 	f := newClasses(t, func(s *study.Settings) { s.Spec = grfgp.Spec{Family: "diffusion", Scales: "one", Roles: "none"} })
 	var wg sync.WaitGroup
 	for who := range 3 {

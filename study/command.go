@@ -27,7 +27,8 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 		}
 		switch said := t.wasTold(o); {
 		case said && t.State == TrialRetracted:
-			return nil, fmt.Errorf("%w: %s of trial %d was retracted; if it is right, give it as an observation of node %q", ErrConflict, t.result().words(), t.Trial, t.Node)
+			return nil, fmt.Errorf("%w: %s of trial %d was retracted; if it is right, give it as an observation of node %q", ErrConflict,
+				t.result().words(), t.Trial, t.Node)
 		case said:
 			return nil, nil
 		}
@@ -156,7 +157,8 @@ func (s *Study) Renew(ctx context.Context, trial int, lease time.Duration, by st
 		}
 		until := stamp(s.now().Add(lease))
 		if t, err := st.pending(trial); err == nil && until.Before(t.Until) {
-			return nil, fmt.Errorf("%w: trial %d is reserved until %s, which is later than %v from now; give a longer lease", ErrInvalid, trial, t.Until.Format(time.DateTime), lease)
+			return nil, fmt.Errorf("%w: trial %d is reserved until %s, which is later than %v from now; give a longer lease", ErrInvalid, trial,
+				t.Until.Format(time.DateTime), lease)
 		}
 		return Renewed{trial, until}, nil
 	})

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"grfgp/bayesopt"
+	"grfgp/internal/testkit"
 	"grfgp/study"
 )
 
@@ -93,7 +95,7 @@ func tellAll(t *testing.T, x *table, log *gated, n int, then func([]study.Event)
 		tell(k)
 	}
 	for x.Waiting() < n-1 {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	if x.Seq() != 2 {
 		t.Errorf("event %d is to be seen before it is written", x.Seq())
@@ -105,6 +107,7 @@ func tellAll(t *testing.T, x *table, log *gated, n int, then func([]study.Event)
 
 // Commands that come while one is being written are written together.
 func TestGroup(t *testing.T) {
+	t.Parallel()
 	const n = 40
 	x, log := newGated(t, 100)
 	x.ask(t, n)
@@ -140,6 +143,7 @@ func checkTold(t *testing.T, x *table, n int) {
 // One command of a group that cannot be written, because it is too large for the disk for
 // example, does not fail the others.
 func TestGroupWithOneThatFails(t *testing.T) {
+	t.Parallel()
 	const n = 12
 	x, log := newGated(t, 100)
 	x.ask(t, n)
@@ -165,6 +169,7 @@ func TestGroupWithOneThatFails(t *testing.T) {
 // The answer to a write of a group gets lost: what is in the log is taken, once, and if the
 // log cannot be read either all are told so.
 func TestGroupInDoubt(t *testing.T) {
+	t.Parallel()
 	const n = 8
 	for _, c := range []struct{ written, readable bool }{{true, true}, {false, true}, {true, false}, {false, false}} {
 		x, log := newGated(t, 100)
@@ -200,6 +205,7 @@ func TestGroupInDoubt(t *testing.T) {
 
 // What a log can still read but cannot keep is not taken.
 func TestNotDurable(t *testing.T) {
+	t.Parallel()
 	x, log := newGated(t, 9)
 	x.ask(t, 2)
 	log.let(func(events []study.Event) error {
@@ -213,6 +219,7 @@ func TestNotDurable(t *testing.T) {
 
 // Who repeats a command is not answered before the first is written, and learns if it is not.
 func TestRepeatedWhileWriting(t *testing.T) {
+	t.Parallel()
 	x, log := newGated(t, 9)
 	x.ask(t, 1)
 	began, end := make(chan struct{}), make(chan struct{})
@@ -226,7 +233,7 @@ func TestRepeatedWhileWriting(t *testing.T) {
 	<-began
 	go tell()
 	for x.Waiting() < 1 {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	log.let(func([]study.Event) error { return errDisk }, nil)
 	close(end)
@@ -240,8 +247,9 @@ func TestRepeatedWhileWriting(t *testing.T) {
 // Many clients with a log that fails at random, before or after it has written: what is
 // answered is there once, and the state is that of the log.
 func TestGroupsThatFailAtRandom(t *testing.T) {
+	t.Parallel()
 	const clients, each = 16, 40
-	for seed := range uint64(4) {
+	for seed := range uint64(testkit.Size(1, 4)) {
 		x, log := newGated(t, clients*each)
 		random := rand.New(rand.NewPCG(seed, 1))
 		log.let(func(events []study.Event) error {
@@ -268,7 +276,8 @@ func TestGroupsThatFailAtRandom(t *testing.T) {
 					if _, err := x.Tell(x.ctx, trial, study.Outcome{Value: float64(trial)}, ""); err == nil {
 						taken[c][trial] = float64(trial)
 					}
-					if _, err := x.Observe(x.ctx, "", []study.Measurement{{Node: fmt.Sprint("n", c), Value: float64(k)}}, fmt.Sprint(c, "-", k), ""); err == nil {
+					if _, err := x.Observe(x.ctx, "", []study.Measurement{{Node: fmt.Sprint("n", c), Value: float64(k)}}, fmt.Sprint(c, "-", k),
+						""); err == nil {
 						taken[c][-k-1] = float64(k)
 					}
 				}
@@ -306,6 +315,7 @@ func TestGroupsThatFailAtRandom(t *testing.T) {
 
 // A copy of a state shares nothing that events change: every map and slice is its own.
 func TestClone(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 30, func(s *study.Settings) { s.Labels, s.Goal = true, bayesopt.Learn })
 	if _, err := x.Ask(x.ctx, study.AskRequest{Count: 9, Key: "key"}); err != nil {
 		t.Fatal(err)
@@ -367,6 +377,7 @@ func unshared(t *testing.T, at string, a, b reflect.Value) {
 
 // Sums that are kept up to date are those that one finds by adding up, whatever happened.
 func TestSummary(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		x := newTable(t, 40, nil)
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -419,6 +430,7 @@ func checkSums(t *testing.T, s *study.State) {
 
 // The last events come from memory, older ones from the log, and together they are all.
 func TestEncoded(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 60_000, nil)
 	for k := range 4 {
 		x.ask(t, 9_000) // more than is kept

@@ -27,7 +27,8 @@ func (s Settings) EncodeCovariates(table *graphio.NodeTable, nodes int) (*covari
 	}
 	columns := table.Covariates()
 	if len(columns) == 0 {
-		return nil, fmt.Errorf("%w: covariates %s, but the graph has no columns of nodes; give a node table with the graph, or leave out the covariates", ErrInvalid, strings.Join(s.Covariates, ", "))
+		return nil, fmt.Errorf("%w: covariates %s, but the graph has no columns of nodes; give a node table with the graph, or leave out the "+
+			"covariates", ErrInvalid, strings.Join(s.Covariates, ", "))
 	}
 	chosen, err := covariate.Select(columns, s.Covariates)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/covariate"
 	"grfgp/graphio"
+	"grfgp/internal/testkit"
 	"grfgp/study"
 )
 
@@ -63,7 +64,10 @@ func search(t *testing.T, f *field, most int) int {
 // maximum sooner. If both were equally fast, a mean difference above 3 standard errors
 // would have probability 0.004 (t, 19 degrees of freedom, one-sided).
 func TestCovariatesFindTheMaximumSooner(t *testing.T) {
-	const pairs, most = 20, 40
+	t.Parallel()
+	testkit.Unraced(t)
+	const most = 40
+	pairs := testkit.Size(5, 20)
 	sum, squares := 0.0, 0.0
 	for seed := range uint64(pairs) {
 		run := func(covariates ...string) int {
@@ -74,8 +78,9 @@ func TestCovariatesFindTheMaximumSooner(t *testing.T) {
 		d := float64(without - with)
 		sum, squares = sum+d, squares+d*d
 	}
-	mean := sum / pairs
-	se := math.Sqrt((squares - pairs*mean*mean) / (pairs - 1) / pairs)
+	n := float64(pairs)
+	mean := sum / n
+	se := math.Sqrt((squares - n*mean*mean) / (n - 1) / n)
 	if t.Logf("%.1f ± %.1f measurements fewer", mean, se); mean < 3*se {
 		t.Errorf("%.1f ± %.1f measurements fewer with the covariate", mean, se)
 	}
@@ -84,6 +89,7 @@ func TestCovariatesFindTheMaximumSooner(t *testing.T) {
 // With covariates, too, suggestions are a function of settings and events: after
 // restarts, from checkpoints, and for engines that share covariates.
 func TestCovariatesRestart(t *testing.T) {
+	t.Parallel()
 	nodes := scattered(1)
 	set := func(s *study.Settings) { s.Covariates = []string{covariate.All} }
 	f := onHeights(t, 1, set)
@@ -123,6 +129,7 @@ func TestCovariatesRestart(t *testing.T) {
 
 // The snapshot says which terms the model has, and its baselines have the covariates.
 func TestCovariatesInTheModel(t *testing.T) {
+	t.Parallel()
 	f := onHeights(t, 3, func(s *study.Settings) { s.Covariates, s.Goal = []string{"HEIGHT"}, bayesopt.Learn })
 	for range 10 {
 		f.measure(t, f.ask(t, 3))
@@ -141,6 +148,7 @@ func TestCovariatesInTheModel(t *testing.T) {
 }
 
 func TestUnknownCovariates(t *testing.T) {
+	t.Parallel()
 	constant := &graphio.NodeTable{Columns: []covariate.Column{covariate.NewNumbers("flat", make([]float64, side*side))}}
 	for _, c := range []struct {
 		nodes      *graphio.NodeTable
@@ -174,7 +182,9 @@ func TestUnknownCovariates(t *testing.T) {
 // A study that was created before there were roles has none, its events stay as they
 // are, and creating it again has no effect.
 func TestStudyFromBeforeRoles(t *testing.T) {
-	const created = `{"v":1,"seq":1,"time":"2026-01-01T00:00:00Z","kind":"created","data":{"settings":{"name":"field","graph":"g","goal":"maximize","spec":{"family":"diffusion","scales":"one","seed":1},"seed":5,"lease":"24h0m0s"}}}`
+	t.Parallel()
+	const created = `{"v":1,"seq":1,"time":"2026-01-01T00:00:00Z","kind":"created","data":{"settings":{"name":"field","graph":"g",` +
+		`"goal":"maximize","spec":{"family":"diffusion","scales":"one","seed":1},"seed":5,"lease":"24h0m0s"}}}`
 	var e study.Event
 	if err := json.Unmarshal([]byte(created), &e); err != nil {
 		t.Fatal(err)
@@ -207,6 +217,7 @@ func TestStudyFromBeforeRoles(t *testing.T) {
 // Graphs that were packed before node tables had covariates load; of their columns those
 // that have a role can be named.
 func TestGraphFromBeforeCovariates(t *testing.T) {
+	t.Parallel()
 	const old = "grfgp-network 1\n" + `{"nodes":2,"entries":2,"ones":true,"columns":["x"]}` + "\n" +
 		"\x01\x00\x00\x00\x01\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x01\x00\x00\x00ab" +
 		"\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00\x00\x40"

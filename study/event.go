@@ -189,7 +189,8 @@ func (Restored) kind() string   { return "restored" }
 var readers = map[string]func([]byte) (Payload, error){
 	"created": read[Created], "asked": read[Asked], "told": read[Told], "observed": read[Observed],
 	"renewed": read[Renewed], "released": read[Released], "abandoned": read[Abandoned], "expired": read[Expired],
-	"reopened": read[Reopened], "retracted": read[Retracted], "reinstated": read[Reinstated], "paused": read[Paused], "resumed": read[Resumed], "closed": read[Closed],
+	"reopened": read[Reopened], "retracted": read[Retracted], "reinstated": read[Reinstated], "paused": read[Paused], "resumed": read[Resumed],
+	"closed":  read[Closed],
 	"changed": read[Changed], "queued": read[Queued], "unqueued": read[Unqueued], "archived": read[Archived], "restored": read[Restored],
 }
 
@@ -231,7 +232,8 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("%w: an event: %v", ErrCorrupt, err)
 	}
 	if w.Version != formatVersion {
-		return fmt.Errorf("%w: event %d has version %d, and this program reads version %d; use a newer program", ErrCorrupt, w.Seq, w.Version, formatVersion)
+		return fmt.Errorf("%w: event %d has version %d, and this program reads version %d; use a newer program", ErrCorrupt, w.Seq, w.Version,
+			formatVersion)
 	}
 	reader, ok := readers[w.Kind]
 	if !ok {

@@ -70,6 +70,7 @@ func FuzzEvents(f *testing.F) {
 }
 
 func TestEventsRefused(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{
 		``, `7`, `{"v":2,"seq":1,"kind":"created","data":{}}`, `{"v":1,"seq":1,"kind":"nothing","data":{}}`,
 		`{"v":1,"seq":1,"kind":"told","data":{"trial":1,"value":1e999}}`, `{"v":1,"seq":1,"kind":"told","data":{"trail":1}}`,

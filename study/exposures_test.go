@@ -16,6 +16,7 @@ import (
 // Exposures are for counts that have them and for shares, which always do, and are
 // checked when they are told.
 func TestExposuresOfAStudy(t *testing.T) {
+	t.Parallel()
 	for _, spec := range []grfgp.Spec{{}, {Values: "yes-no"}, {Values: "student"}} {
 		if _, err := (study.Settings{Name: "a", Graph: "g", Spec: spec, Exposures: true}).Complete(); !errors.Is(err, study.ErrInvalid) {
 			t.Errorf("%+v with exposures: %v", spec, err)
@@ -29,8 +30,10 @@ func TestExposuresOfAStudy(t *testing.T) {
 		{"", false, []study.Measurement{{Value: 1.5}}, []study.Measurement{{Value: 1.5, Exposure: 2}}},
 		{"yes-no", false, []study.Measurement{{Value: 1}}, []study.Measurement{{Value: 1, Exposure: 2}}},
 		{"count", false, []study.Measurement{{Value: 3}}, []study.Measurement{{Value: 3, Exposure: 2.5}}},
-		{"count", true, []study.Measurement{{Value: 3, Exposure: 2.5}, {Value: 0, Exposure: 1e-3}}, []study.Measurement{{Value: 3}, {Value: 3, Exposure: -1}, {Value: 0.5, Exposure: 1}}},
-		{"share", false, []study.Measurement{{Value: 3, Exposure: 20}, {Value: 0, Exposure: 1}, {Value: 4, Exposure: 4}}, []study.Measurement{{Value: 3}, {Value: 3, Exposure: 2}, {Value: 1, Exposure: 2.5}}},
+		{"count", true, []study.Measurement{{Value: 3, Exposure: 2.5}, {Value: 0, Exposure: 1e-3}},
+			[]study.Measurement{{Value: 3}, {Value: 3, Exposure: -1}, {Value: 0.5, Exposure: 1}}},
+		{"share", false, []study.Measurement{{Value: 3, Exposure: 20}, {Value: 0, Exposure: 1}, {Value: 4, Exposure: 4}},
+			[]study.Measurement{{Value: 3}, {Value: 3, Exposure: 2}, {Value: 1, Exposure: 2.5}}},
 	} {
 		f := newField(t, nil, func(s *study.Settings) { s.Spec.Values, s.Exposures = c.values, c.exposures })
 		for k, m := range append(c.good, c.bad...) {
@@ -60,7 +63,8 @@ func TestExposuresOfAStudy(t *testing.T) {
 		}
 	}
 	f := newField(t, nil, func(s *study.Settings) { s.Spec.Values, s.Exposures = "count", true })
-	if _, err := f.Observe(f.ctx, "", []study.Measurement{{Node: "0", Value: 1, Exposure: math.Inf(1)}}, "", ""); !errors.Is(err, study.ErrNotFinite) {
+	if _, err := f.Observe(f.ctx, "", []study.Measurement{{Node: "0", Value: 1, Exposure: math.Inf(1)}}, "", ""); !errors.Is(err,
+		study.ErrNotFinite) {
 		t.Errorf("infinite exposure: %v", err)
 	}
 }
@@ -99,6 +103,7 @@ func rateAt(node int) float64 { return 0.5 + 0.4*math.Sin(truth(node)) }
 // the exposures. Of 30 rates, 95 % intervals hold at least 24; with right intervals and
 // independent rates, fewer have a probability of 2e-4.
 func TestStudyWithExposures(t *testing.T) {
+	t.Parallel()
 	for _, values := range []string{"count", "share"} {
 		f, tell := exposed(t, values)
 		for range 6 {
@@ -146,6 +151,7 @@ func TestStudyWithExposures(t *testing.T) {
 
 // The best of a search is the highest rate, not the highest count.
 func TestBestRate(t *testing.T) {
+	t.Parallel()
 	f := newField(t, nil, func(s *study.Settings) { s.Spec.Values = "share" })
 	rows := []study.Measurement{{Node: "0", Value: 30, Exposure: 100}, {Node: "1", Value: 3, Exposure: 4}, {Node: "2", Value: 9, Exposure: 20}}
 	if _, err := f.Observe(f.ctx, "", rows, "", ""); err != nil {

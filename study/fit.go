@@ -176,7 +176,8 @@ func (s *Study) predict(ctx context.Context, f *fit) (*Predictions, error) {
 	if slices.ContainsFunc(p.Mean, infinite) || slices.ContainsFunc(p.SD, infinite) {
 		return nil, fmt.Errorf("%w: the measurements are too large or too far apart for a model; retract those that cannot be true", ErrNoModel)
 	}
-	return &Predictions{Seq: f.seq, Measurements: len(f.measurements), Spec: snapshot.Chosen(), NoiseSD: snapshot.NoiseSD(), Prediction: p}, nil
+	return &Predictions{Seq: f.seq, Measurements: len(f.measurements), Spec: snapshot.Chosen(), NoiseSD: snapshot.NoiseSD(), Prediction: p},
+		nil
 }
 
 // Effects returns the effects of covariates in the model of the measurements so far, and

@@ -14,6 +14,7 @@ import (
 )
 
 func TestArchivedStudyIsReadOnly(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	first := x.ask(t, 2)
 	if err := x.Pause(x.ctx, "holiday", "anna"); err != nil {
@@ -67,6 +68,7 @@ func TestArchivedStudyIsReadOnly(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestDeletedStudy(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	broken := errors.New("the disk fails")
 	if err := x.Delete(x.ctx, func(context.Context) error { return broken }); !errors.Is(err, broken) {
@@ -88,6 +90,7 @@ func TestDeletedStudy(t *testing.T) {
 
 // The queue goes first, in order, whatever the policy; and verify knows it.
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	budget := 6.0
 	x := newTable(t, 10, func(s *study.Settings) { s.Budget = &budget })
 	if _, err := x.Queue(x.ctx, []string{"n7", "n2", "n5"}, "near the valve", "anna"); err != nil {
@@ -162,6 +165,7 @@ func (x *table) open(n int) (nodes []string) {
 // A change of settings is an event: later asks follow the new ones, earlier ones stay
 // verifiable, and an archive under another name has both.
 func TestChangedSettings(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 12, nil)
 	x.ask(t, 2)
 	was := x.Settings()
@@ -211,6 +215,7 @@ func TestChangedSettings(t *testing.T) {
 }
 
 func TestChangesThatAreRefused(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	if _, err := x.Observe(x.ctx, "", []study.Measurement{{Node: "n1", Value: 0.5}}, "", ""); err != nil {
 		t.Fatal(err)
@@ -240,6 +245,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 
 // An archive with a node that the graph does not have is found.
 func TestArchiveNodes(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	if _, err := x.Observe(x.ctx, "", []study.Measurement{{Node: "n1", Value: 1}}, "", ""); err != nil {
 		t.Fatal(err)

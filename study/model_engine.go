@@ -84,7 +84,8 @@ func (e *ModelEngine) Sibling(nodes *graphio.NodeTable, s Settings) (*ModelEngin
 	})
 }
 
-func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, spec grfgp.Spec, build func(*ModelEngine) error) (*ModelEngine, error) {
+func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, spec grfgp.Spec, build func(*ModelEngine) error) (*ModelEngine,
+	error) {
 	e := &ModelEngine{graph: g, settings: s, spec: spec, opts: bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}}
 	var err error
 	if e.opts.Allowed, err = e.allowed(nodes); err != nil {
@@ -185,7 +186,8 @@ func (e *ModelEngine) groups(nodes *graphio.NodeTable) ([]int, error) {
 	case nodes != nil && nodes.Group != nil:
 		copy(names, nodes.Group)
 	default:
-		return nil, fmt.Errorf("%w: a cap of %d nodes per group, but no groups; give groups, or leave out the cap", ErrInvalid, e.settings.GroupCap)
+		return nil, fmt.Errorf("%w: a cap of %d nodes per group, but no groups; give groups, or leave out the cap", ErrInvalid,
+			e.settings.GroupCap)
 	}
 	return bayesopt.NumberGroups(names), nil
 }
@@ -336,9 +338,11 @@ func fitError(ctx context.Context, err error) error {
 // predicting all nodes.
 func (e *ModelEngine) EstimateMemory(ctx context.Context, measurements int) (grfgp.Memory, error) {
 	if e.classes != nil {
-		return grfgp.EstimateMemory(ctx, e.graph, e.spec, grfgp.Job{Measurements: measurements, Classes: e.expectedClasses(), Places: e.graph.Len()})
+		return grfgp.EstimateMemory(ctx, e.graph, e.spec, grfgp.Job{
+			Measurements: measurements, Classes: e.expectedClasses(), Places: e.graph.Len()})
 	}
-	return grfgp.EstimateMemory(ctx, e.graph, e.spec.ForSearch(e.graph, e.opts.Policy), grfgp.Job{Measurements: measurements, Places: e.graph.Len(), Searches: 1})
+	return grfgp.EstimateMemory(ctx, e.graph, e.spec.ForSearch(e.graph, e.opts.Policy),
+		grfgp.Job{Measurements: measurements, Places: e.graph.Len(), Searches: 1})
 }
 
 // Fit implements Engine.
@@ -359,7 +363,8 @@ func (e *ModelEngine) Fit(ctx context.Context, measurements []Measurement) (Snap
 	e.saveCheckpoint(ctx)
 	switch {
 	case errors.Is(err, bayesopt.ErrNoModel):
-		return nil, fmt.Errorf("%w: %d measurements, which are too few, all equal, or too large or too close for a variance", ErrNoModel, len(measurements))
+		return nil, fmt.Errorf("%w: %d measurements, which are too few, all equal, or too large or too close for a variance", ErrNoModel,
+			len(measurements))
 	case err != nil:
 		return nil, fitError(ctx, err)
 	}

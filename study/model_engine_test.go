@@ -201,6 +201,7 @@ func (s *shelf) Load(context.Context) ([]byte, error) {
 
 // What is kept spares trainings and changes nothing, retractions included.
 func TestKeeper(t *testing.T) {
+	t.Parallel()
 	want := hard(t, newField(t, nil, nil), func(f *field) *field { return f })
 	f, s := newField(t, nil, nil), new(shelf)
 	f.keep = s
@@ -211,7 +212,8 @@ func TestKeeper(t *testing.T) {
 	if s.kept < 4 || s.kept > 15 || s.read < 20 {
 		t.Errorf("kept %d times and read %d times in 25 steps", s.kept, s.read)
 	}
-	for _, foreign := range []string{"", "{}", `{"from":"x","checkpoint":{"measurements":9}}`, string(s.learned[:len(s.learned)/2]), "cannot be read"} {
+	for _, foreign := range []string{"", "{}", `{"from":"x","checkpoint":{"measurements":9}}`, string(s.learned[:len(s.learned)/2]),
+		"cannot be read"} {
 		f, g := newField(t, nil, nil), newField(t, nil, nil)
 		other := &shelf{learned: []byte(foreign)}
 		if foreign == "cannot be read" {
@@ -232,6 +234,7 @@ func TestKeeper(t *testing.T) {
 
 // Exported and read again, the model goes on as well.
 func TestImportGoesOn(t *testing.T) {
+	t.Parallel()
 	f := newField(t, nil, nil)
 	f.measure(t, f.ask(t, 9))
 	f.ask(t, 2)
@@ -248,7 +251,8 @@ func TestImportGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := (&field{log: log, graph: f.graph, clock: f.clock}).restart(t)
-	if got, want := g.ask(t, 4), f.ask(t, 4); !slices.EqualFunc(got, want, func(a, b study.Issued) bool { return a.Node == b.Node && *a.Mean == *b.Mean }) {
+	if got, want := g.ask(t, 4), f.ask(t, 4); !slices.EqualFunc(got, want,
+		func(a, b study.Issued) bool { return a.Node == b.Node && *a.Mean == *b.Mean }) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -256,6 +260,7 @@ func TestImportGoesOn(t *testing.T) {
 // Nodes asked for one by one are no look-alikes: to learn, what is reserved
 // counts as known.
 func TestReservedNodesCount(t *testing.T) {
+	t.Parallel()
 	f := newField(t, nil, func(s *study.Settings) { s.Goal = bayesopt.Learn })
 	f.measure(t, f.ask(t, 6))
 	g := newField(t, nil, func(s *study.Settings) { s.Goal = bayesopt.Learn })
@@ -269,6 +274,7 @@ func TestReservedNodesCount(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	labels := make([]string, side*side)
 	nodes := &graphio.NodeTable{Cost: make([]float64, side*side), Allowed: make([]bool, side*side), Group: make([]string, side*side)}
 	for i := range labels {
@@ -305,7 +311,8 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := newField(t, nil, func(s *study.Settings) { s.GroupCap = 1 }).Ask(t.Context(), study.AskRequest{Count: 1}); !errors.Is(err, study.ErrInvalid) {
+	if _, err := newField(t, nil, func(s *study.Settings) { s.GroupCap = 1 }).Ask(t.Context(), study.AskRequest{Count: 1}); !errors.Is(err,
+		study.ErrInvalid) {
 		t.Errorf("a cap without groups: %v", err)
 	}
 	nodes.Cost[4] = math.NaN()
@@ -315,6 +322,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestSnapshot(t *testing.T) {
+	t.Parallel()
 	f := newField(t, nil, nil)
 	if _, err := f.Predictions(f.ctx); !errors.Is(err, study.ErrNoModel) {
 		t.Errorf("nothing measured: %v", err)
@@ -398,6 +406,7 @@ func Example() {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	f := newField(t, nil, nil)
 	hard(t, f, func(f *field) *field { return f })
 	engine, err := study.NewModelEngine(f.graph, nil, f.Settings())

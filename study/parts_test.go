@@ -13,6 +13,7 @@ import (
 // An ask in parts gives distinct nodes, lets others in between, and is the same again with
 // its key, also after it was broken off.
 func TestAskInParts(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 300, nil)
 	r := study.AskRequest{Count: 95, Key: "k", Holder: "anna"}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -42,10 +43,12 @@ func TestAskInParts(t *testing.T) {
 		seen[i.Node] = true
 	}
 	seq := x.Seq()
-	if again, err := x.AskInParts(t.Context(), r, study.Parts{Size: 10}); err != nil || !slices.Equal(again.Trials, whole.Trials) || x.Seq() != seq {
+	if again, err := x.AskInParts(t.Context(), r, study.Parts{Size: 10}); err != nil || !slices.Equal(again.Trials, whole.Trials) ||
+		x.Seq() != seq {
 		t.Errorf("with the same key: %d trials, %v", len(again.Trials), err)
 	}
-	for _, other := range []study.AskRequest{{Count: 96, Key: "k", Holder: "anna"}, {Count: 10, Key: "k", Holder: "anna"}, {Count: 95, Key: "k", Holder: "ben"}} {
+	for _, other := range []study.AskRequest{{Count: 96, Key: "k", Holder: "anna"}, {Count: 10, Key: "k", Holder: "anna"},
+		{Count: 95, Key: "k", Holder: "ben"}} {
 		if _, err := x.AskInParts(t.Context(), other, study.Parts{Size: 10}); !errors.Is(err, study.ErrConflict) {
 			t.Errorf("%+v: %v", other, err)
 		}
@@ -53,13 +56,15 @@ func TestAskInParts(t *testing.T) {
 	if _, err := study.Verify(t.Context(), x.Events(t.Context(), 0), by(newDraws(x.nodes, x.Settings()))); err != nil {
 		t.Error(err)
 	}
-	if rest, err := x.AskInParts(t.Context(), study.AskRequest{Count: 300}, study.Parts{Size: 70}); err != nil || rest.Short == "" || len(rest.Trials) >= 300 {
+	if rest, err := x.AskInParts(t.Context(), study.AskRequest{Count: 300}, study.Parts{Size: 70}); err != nil || rest.Short == "" ||
+		len(rest.Trials) >= 300 {
 		t.Errorf("more than there are: %d trials, %q, %v", len(rest.Trials), rest.Short, err)
 	}
 }
 
-// An ask in one piece, by an older program, is answered in one piece again.
+// An ask in one piece is answered in one piece again, also when parts are allowed.
 func TestAskInPartsAfterWhole(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 300, nil)
 	r := study.AskRequest{Count: 95, Key: "k", Holder: "anna"}
 	whole, err := x.Ask(t.Context(), r)
@@ -73,6 +78,7 @@ func TestAskInPartsAfterWhole(t *testing.T) {
 
 // Who waits for another ask too long is told so.
 func TestAskWaits(t *testing.T) {
+	t.Parallel()
 	x, log := newGated(t, 30)
 	began, end := make(chan struct{}), make(chan struct{})
 	log.let(func([]study.Event) error { close(began); <-end; return nil }, nil)

@@ -19,6 +19,7 @@ import (
 // Whatever is commanded in whatever order: a replay gives the state, no node is
 // reserved twice, and no ask goes beyond the budget.
 func TestAnyCommands(t *testing.T) {
+	t.Parallel()
 	const runs, steps = 60, 120
 	for seed := range uint64(runs) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -78,7 +79,8 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	case 6:
 		_, err = x.Tell(x.ctx, trial, study.Outcome{Failed: true}, "h")
 	case 7:
-		_, err = x.Observe(x.ctx, key, []study.Measurement{{Node: fmt.Sprint("n", random.IntN(nodes+1)), Value: o.Value, Class: o.Class}}, "", "h")
+		_, err = x.Observe(x.ctx, key, []study.Measurement{{Node: fmt.Sprint("n", random.IntN(nodes+1)), Value: o.Value, Class: o.Class}}, "",
+			"h")
 	case 8:
 		_, err = x.Release(x.ctx, trial, "h")
 	case 9:
@@ -192,6 +194,7 @@ func checkArchive(t *testing.T, x *table) {
 }
 
 func TestArchiveDamaged(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 20, nil)
 	x.ask(t, 5)
 	x.Tell(x.ctx, 1, study.Outcome{Value: 2}, "h")
@@ -264,6 +267,7 @@ func FuzzReadArchive(f *testing.F) {
 
 // 64 clients ask 50 times each: all nodes differ and the budget is met.
 func TestManyAsk(t *testing.T) {
+	t.Parallel()
 	const clients, asks, budget = 64, 50, 3000
 	most := float64(budget)
 	x := newTable(t, 4000, func(s *study.Settings) { s.Budget = &most })
@@ -307,6 +311,7 @@ func TestManyAsk(t *testing.T) {
 // Leases end while their holders tell: every value is kept once, no node has two
 // leases at a time.
 func TestLeaseRaces(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 12, func(s *study.Settings) { s.Repeats = true })
 	var wg sync.WaitGroup
 	told := make([]int, 8)

@@ -86,7 +86,8 @@ func (s *State) checkReinstated(p Reinstated) error {
 	}
 	if v.Trial > 0 {
 		if t := s.Trials[v.Trial-1]; t.State != TrialRetracted || t.Number != v.Number {
-			return fmt.Errorf("%w: trial %d, to which observation %d belonged, is %s now; add the value as a new observation", ErrConflict, v.Trial, v.Number, t.State)
+			return fmt.Errorf("%w: trial %d, to which observation %d belonged, is %s now; add the value as a new observation", ErrConflict, v.Trial,
+				v.Number, t.State)
 		}
 	}
 	return s.Settings.checkValue(v.Measurement)

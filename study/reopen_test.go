@@ -10,6 +10,7 @@ import (
 
 // However a trial ended, reopening makes it pending again, as if it had not.
 func TestReopen(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(x *table) error{
 		"told": func(x *table) error {
 			_, err := x.Tell(x.ctx, 1, study.Outcome{Value: 4150, Note: "n"}, "anna")
@@ -61,6 +62,7 @@ func TestReopen(t *testing.T) {
 
 // What others did meanwhile stands.
 func TestReopenRefused(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 1, nil)
 	x.ask(t, 1)
 	if _, err := x.Release(x.ctx, 1, ""); err != nil {
@@ -87,6 +89,7 @@ func TestReopenRefused(t *testing.T) {
 
 // A value that was retracted by mistake comes back, with its note and to its trial.
 func TestReinstate(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	x.ask(t, 1)
 	if _, err := x.Tell(x.ctx, 1, study.Outcome{Value: 3, Note: "by hand"}, "anna"); err != nil {

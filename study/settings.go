@@ -60,7 +60,7 @@ const DefaultLease = Duration(24 * time.Hour)
 // MaxLease is the longest lease that is given.
 const MaxLease = 10 * 365 * 24 * time.Hour
 
-// checkLease refuses leases that are too long, which older studies may have.
+// checkLease refuses leases that are negative or too long.
 func checkLease(lease time.Duration) error {
 	if lease < 0 || lease > MaxLease {
 		return fmt.Errorf("%w: lease %v; give a duration from 0 to %v", ErrInvalid, lease, MaxLease)
@@ -101,7 +101,7 @@ func (s Settings) Complete() (Settings, error) {
 	if s.Spec.Roles == "" {
 		s.Spec.Roles = rolesAuto
 	}
-	if s.Shares() {
+	if s.About().Exposure == gp.ExposureRequired {
 		s.Exposures = true
 	}
 	if s.Classes != nil {
@@ -138,11 +138,12 @@ func (s Settings) check() error {
 	case s.Spec.Device != "":
 		return bad("the device %q, but where a model is computed is up to the machine, not to the study; leave it out", s.Spec.Device)
 	case s.Spec.Times != nil:
-		return bad("periods in time, but a search is over nodes: it suggests where to measure now, and takes all results of a study for the same quantity; leave out the times, and create a study for each period")
-	case s.Exposures != s.exposed() && s.Shares():
-		return bad("values of kind %s without exposures; each has a number tested", gp.Shares)
-	case s.Exposures != s.exposed():
-		return bad("exposures go with values of kind %s or %s; leave them out, or say what is measured", gp.Counts, gp.Shares)
+		return bad("periods in time, but a search is over nodes: it suggests where to measure now, and takes all results of a study for the " +
+			"same quantity; leave out the times, and create a study for each period")
+	case !s.Exposures && s.About().Exposure == gp.ExposureRequired:
+		return bad("values of kind %s without exposures; each has one: %s", s.Spec.Values, s.About().Exposures)
+	case s.Exposures && s.About().Exposure == gp.ExposureNone:
+		return bad("exposures do not go with values of kind %s; leave them out, or say what is measured", s.About().Name)
 	case s.GroupCap < 0:
 		return bad("group_cap %d; give a number ≥ 0", s.GroupCap)
 	}
@@ -173,16 +174,16 @@ func (s Settings) check() error {
 	return nil
 }
 
-// Shares reports whether results are shares: positives among a number tested.
-func (s Settings) Shares() bool { return s.Spec.Values == gp.Shares.String() }
+// Kinds describes all kinds of values that a study can measure, beside classes.
+func Kinds() []gp.About { return gp.AboutValues() }
 
-// YesNo reports whether results are yes or no.
-func (s Settings) YesNo() bool { return s.Spec.Values == gp.YesNo.String() }
-
-// exposed reports whether measurements of the Spec's values have exposures, if Exposures
-// says so for counts.
-func (s Settings) exposed() bool {
-	return s.Shares() || s.Exposures && s.Spec.Values == gp.Counts.String()
+// About describes what is measured. A kind that there is not, of settings that were not checked, is described as gaussian.
+func (s Settings) About() gp.About {
+	var kind gp.Values
+	if kind.UnmarshalText([]byte(s.Spec.Values)) != nil {
+		kind = gp.Gaussian
+	}
+	return kind.About()
 }
 
 // checkValue returns an error if a measurement is not of the kind that the settings say,
@@ -201,9 +202,11 @@ func (s Settings) checkValue(m Measurement) error {
 	d := gp.Data{Nodes: []int{0}, Y: []float64{m.Value}}
 	switch {
 	case !s.Exposures && m.Exposure != 0:
-		return fmt.Errorf("%w: node %q has the exposure %v, but this study measures %s, without exposures; leave it out", ErrInvalid, m.Node, m.Exposure, s.measured())
+		return fmt.Errorf("%w: node %q has the exposure %v, but this study measures %s, without exposures; leave it out", ErrInvalid, m.Node,
+			m.Exposure, s.measured())
 	case s.Exposures && !(m.Exposure > 0):
-		return fmt.Errorf("%w: node %q has no exposure above 0, but this study measures %s; give it with the value", ErrInvalid, m.Node, s.measured())
+		return fmt.Errorf("%w: node %q has no exposure above 0, but this study measures %s; give it with the value", ErrInvalid, m.Node,
+			s.measured())
 	case s.Exposures:
 		d.Exposure = []float64{m.Exposure}
 	case s.Spec.Values == "" && s.Spec.Transform == "": // any finite value
@@ -221,22 +224,16 @@ func (s Settings) checkValue(m Measurement) error {
 
 // measured says in words which values fit.
 func (s Settings) measured() string {
-	switch s.Spec.Values {
-	case "", gp.Gaussian.String(), gp.Student.String():
-		if s.Spec.Transform == "" || s.Spec.Transform == gp.NoTransform.String() {
-			return "numbers"
-		}
-	case gp.Counts.String():
-		if s.Exposures {
-			return "counts, each with its exposure: the number to expect, or the people or the time at risk"
-		}
-		return "counts: 0, 1, 2, …"
-	case gp.Shares.String():
-		return "shares: numbers of positives, each with its exposure, the number tested"
-	case gp.YesNo.String():
-		return "yes and no: 1 and 0"
+	about := s.About()
+	switch {
+	case s.Spec.Transform != "" && s.Spec.Transform != gp.NoTransform.String():
+		return "values in the domain of its transform, " + s.Spec.Transform
+	case about.Noisy:
+		return "numbers"
+	case s.Exposures:
+		return about.Name + " values, each with its exposure: " + about.Exposures
 	}
-	return "values in the domain of its transform, " + s.Spec.Transform
+	return about.Title
 }
 
 // equal reports whether two settings are the same.

@@ -13,6 +13,7 @@ import (
 
 // Policies that look at no predictions need no model.
 func TestModelled(t *testing.T) {
+	t.Parallel()
 	threshold, err := bayesopt.ParseGoal("threshold=1")
 	if err != nil {
 		t.Fatal(err)
@@ -27,6 +28,7 @@ func TestModelled(t *testing.T) {
 
 // What is measured is checked when it is told, before it becomes an event.
 func TestValuesOfAStudy(t *testing.T) {
+	t.Parallel()
 	for _, spec := range []grfgp.Spec{{Times: []float64{1, 2}}, {Device: "cpu"}, {Values: "odd"}, {Values: "count", Transform: "log"}} {
 		if _, err := (study.Settings{Name: "a", Graph: "g", Spec: spec}).Complete(); !errors.Is(err, study.ErrInvalid) {
 			t.Errorf("%+v: %v", spec, err)
@@ -60,6 +62,7 @@ func TestValuesOfAStudy(t *testing.T) {
 // A search of counts: predictions are rates, intervals are above 0, and the suggestions
 // are the same after restarts.
 func TestStudyOfCounts(t *testing.T) {
+	t.Parallel()
 	set := func(s *study.Settings) { s.Spec.Values = "count" }
 	counted := func() *field {
 		f := newField(t, nil, set)

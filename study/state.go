@@ -93,9 +93,10 @@ type Ask struct {
 	Of     int       `json:"of,omitempty"`   // nodes of the whole ask that this is a part of; 0: of none
 	Until  time.Time `json:"until,omitzero"` // end of the lease
 	Short  Reason    `json:"short,omitempty"`
-	Random string    `json:"random,omitempty"` // why the nodes were drawn at random, without the model that the policy needs; empty: they were not
-	Chosen bool      `json:"chosen,omitempty"` // AskRequest.Nodes named the nodes
-	Trials []Issued  `json:"trials"`
+	// why the nodes were drawn at random, without the model that the policy needs; empty: they were not
+	Random string   `json:"random,omitempty"`
+	Chosen bool     `json:"chosen,omitempty"` // AskRequest.Nodes named the nodes
+	Trials []Issued `json:"trials"`
 	// Ended are the states of trials that are pending no more, in the answer to a key that
 	// was used before: their nodes may be reserved for somebody else meanwhile. Nil: none.
 	Ended map[int]TrialState `json:"ended,omitempty"`

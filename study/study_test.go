@@ -19,6 +19,7 @@ import (
 
 // Each trial begins pending; what a command makes of it.
 func TestTrialStates(t *testing.T) {
+	t.Parallel()
 	type command = func(x *table) error
 	tell := func(v float64) command {
 		return func(x *table) error { _, err := x.Tell(x.ctx, 1, study.Outcome{Value: v}, ""); return err }
@@ -101,6 +102,7 @@ func TestTrialStates(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	for _, c := range []struct {
 		name string
@@ -132,6 +134,7 @@ func TestStatus(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
+	t.Parallel()
 	two := 2.0
 	for _, c := range []struct {
 		name  string
@@ -145,8 +148,10 @@ func TestShort(t *testing.T) {
 		{"nodes", 3, nil, nil, 3, bayesopt.NoNodesLeft},
 		{"no nodes", 3, nil, func(x *table) { x.Ask(x.ctx, study.AskRequest{Count: 3}) }, 0, bayesopt.NoNodesLeft},
 		{"budget", 9, func(s *study.Settings) { s.Budget = &two }, nil, 2, bayesopt.BudgetReached},
-		{"pending counts", 9, func(s *study.Settings) { s.Budget = &two }, func(x *table) { x.Ask(x.ctx, study.AskRequest{Count: 1}) }, 1, bayesopt.BudgetReached},
-		{"expired does not", 9, func(s *study.Settings) { s.Budget = &two }, func(x *table) { x.Ask(x.ctx, study.AskRequest{Count: 2}); x.clock.Add(time.Hour) }, 2, bayesopt.BudgetReached},
+		{"pending counts", 9, func(s *study.Settings) { s.Budget = &two }, func(x *table) { x.Ask(x.ctx, study.AskRequest{Count: 1}) }, 1,
+			bayesopt.BudgetReached},
+		{"expired does not", 9, func(s *study.Settings) { s.Budget = &two },
+			func(x *table) { x.Ask(x.ctx, study.AskRequest{Count: 2}); x.clock.Add(time.Hour) }, 2, bayesopt.BudgetReached},
 		{"paused", 9, nil, func(x *table) { x.Pause(x.ctx, "", "") }, 0, study.ReasonPaused},
 		{"closed", 9, nil, func(x *table) { x.Close(x.ctx, "", "") }, 0, study.ReasonClosed},
 	} {
@@ -165,6 +170,7 @@ func TestShort(t *testing.T) {
 
 // A node whose lease ran out is handed out again, and both results are kept.
 func TestLateResults(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 1, nil)
 	x.ask(t, 1)
 	if more := x.ask(t, 1); len(more) != 0 {
@@ -193,6 +199,7 @@ func TestLateResults(t *testing.T) {
 }
 
 func TestRenew(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 3, nil)
 	a, err := x.Ask(x.ctx, study.AskRequest{Count: 1, Lease: time.Minute})
 	if err != nil || !a.Until.Equal(x.clock.Now().Add(time.Minute)) {
@@ -202,7 +209,8 @@ func TestRenew(t *testing.T) {
 	if r, err := x.Renew(x.ctx, 1, 2*time.Minute, ""); err != nil || !r.Until.Equal(x.clock.Now().Add(2*time.Minute)) {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := x.Renew(x.ctx, 1, time.Minute, ""); !errors.Is(err, study.ErrInvalid) || !strings.Contains(err.Error(), "give a longer lease") {
+	if _, err := x.Renew(x.ctx, 1, time.Minute, ""); !errors.Is(err, study.ErrInvalid) ||
+		!strings.Contains(err.Error(), "give a longer lease") {
 		t.Errorf("a lease was cut short: %v", err)
 	}
 	x.clock.Add(time.Minute)
@@ -220,6 +228,7 @@ func TestRenew(t *testing.T) {
 
 // One key 32 times: one effect, 32 equal answers.
 func TestOneKey(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 500, nil)
 	answers := make([]study.Ask, 32)
 	var wg sync.WaitGroup
@@ -244,7 +253,8 @@ func TestOneKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers[0].Ended = map[int]study.TrialState{1: study.TrialDone}
-	if a, err := reopen(t, x).Ask(x.ctx, study.AskRequest{Count: 3, Key: "key", Holder: "h"}); err != nil || !reflect.DeepEqual(a, answers[0]) {
+	if a, err := reopen(t, x).Ask(x.ctx, study.AskRequest{Count: 3, Key: "key", Holder: "h"}); err != nil ||
+		!reflect.DeepEqual(a, answers[0]) {
 		t.Errorf("after a result and a restart: %+v, %v", a, err)
 	}
 	if _, err := x.Ask(x.ctx, study.AskRequest{Count: 4, Key: "key", Holder: "h"}); !errors.Is(err, study.ErrConflict) {
@@ -253,6 +263,7 @@ func TestOneKey(t *testing.T) {
 }
 
 func TestObserve(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	for _, c := range []struct {
 		row  int
@@ -308,6 +319,7 @@ func TestObserve(t *testing.T) {
 // A node that failed rests until another value has come, unless all others are
 // taken.
 func TestFailedNodesRest(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 3, nil)
 	first := x.ask(t, 1)[0]
 	if _, err := x.Tell(x.ctx, 1, study.Outcome{Failed: true, Note: "no access"}, ""); err != nil {
@@ -323,9 +335,11 @@ func TestFailedNodesRest(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	long := string(make([]byte, study.MaxID+1))
-	for _, r := range []study.AskRequest{{Count: 0}, {Count: -1}, {Count: study.MaxCount + 1}, {Count: 1, Lease: -1}, {Count: 1, Key: long}, {Count: 1, Holder: long}} {
+	for _, r := range []study.AskRequest{{Count: 0}, {Count: -1}, {Count: study.MaxCount + 1}, {Count: 1, Lease: -1}, {Count: 1, Key: long},
+		{Count: 1, Holder: long}} {
 		if _, err := x.Ask(x.ctx, r); !errors.Is(err, study.ErrInvalid) {
 			t.Errorf("%d: %v", r.Count, err)
 		}
@@ -344,6 +358,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	minus, nan := -1.0, math.NaN()
 	for name, change := range map[string]func(*study.Settings){
 		"no name":       func(s *study.Settings) { s.Name = "" },
@@ -367,6 +382,7 @@ func TestSettings(t *testing.T) {
 
 // Waiting ends with the next event, and with the context.
 func TestWait(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 5, nil)
 	if err := x.Wait(x.ctx, 0); err != nil {
 		t.Error(err)
@@ -409,6 +425,7 @@ func (s *shaky) Events(ctx context.Context, after int64) iter.Seq2[study.Event, 
 // Whether an event was written or not, after an error the state is that of the
 // log, and the same command may come again.
 func TestLogFails(t *testing.T) {
+	t.Parallel()
 	log := new(shaky)
 	if _, err := study.Create(t.Context(), log, settings(nil), "", time.Now()); err != nil {
 		t.Fatal(err)
@@ -447,6 +464,7 @@ func TestLogFails(t *testing.T) {
 
 // Two who write to one log both go on.
 func TestTwoWriters(t *testing.T) {
+	t.Parallel()
 	x := newTable(t, 50, nil)
 	y := reopen(t, x)
 	for range 10 {
@@ -487,6 +505,7 @@ func (s *stuck) Append(ctx context.Context, events ...study.Event) error {
 
 // Who reads does not wait for a disk that hangs, and sees what is on it.
 func TestReadingWhileWriting(t *testing.T) {
+	t.Parallel()
 	log := new(stuck)
 	if _, err := study.Create(t.Context(), log, settings(nil), "", time.Now()); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,8 @@ import (
 )
 
 // unfit is a study on a ring that was stored although its model cannot be fitted.
-func unfit(t *testing.T, n int, spec grfgp.Spec, engine func(*study.ModelEngine) study.Engine) (*study.Study, *study.MemoryLog, *study.ModelEngine) {
+func unfit(t *testing.T, n int, spec grfgp.Spec, engine func(*study.ModelEngine) study.Engine) (*study.Study, *study.MemoryLog,
+	*study.ModelEngine) {
 	t.Helper()
 	g, err := graph.Ring(n)
 	if err != nil {
@@ -52,6 +53,7 @@ func asIs(e *study.ModelEngine) study.Engine { return e }
 // A model that cannot be fitted: predictions say why, asks go on at random with the
 // reason, and the log can be verified.
 func TestUnfit(t *testing.T) {
+	t.Parallel()
 	for reason, c := range map[string]struct {
 		nodes int
 		spec  grfgp.Spec
@@ -72,7 +74,8 @@ func TestUnfit(t *testing.T) {
 				t.Errorf("preview %+v: %v", preview, err)
 			}
 			a, err := st.Ask(t.Context(), study.AskRequest{Count: 3, Key: "k"})
-			if err != nil || len(a.Trials) != 3 || !strings.Contains(a.Random, reason) || !strings.Contains(a.Trials[0].Why, "drawn at random: the model cannot be fitted") {
+			if err != nil || len(a.Trials) != 3 || !strings.Contains(a.Random, reason) ||
+				!strings.Contains(a.Trials[0].Why, "drawn at random: the model cannot be fitted") {
 				t.Fatalf("ask %+v: %v", a, err)
 			}
 			if a.Trials[0].Node != preview.List[0].Node {
@@ -113,6 +116,7 @@ func (e panicking) Fit(ctx context.Context, m []study.Measurement) (study.Snapsh
 
 // A failed fit is not tried again with the same measurements until Refit.
 func TestFailureIsKept(t *testing.T) {
+	t.Parallel()
 	fits := 0
 	st, _, _ := unfit(t, 40, grfgp.Spec{Seed: 1}, func(e *study.ModelEngine) study.Engine { return panicking{e, &fits} })
 	for range 3 {
@@ -135,6 +139,7 @@ func TestFailureIsKept(t *testing.T) {
 
 // Settings that cannot be fitted on a graph are refused before a study is created.
 func TestSettingsCheckOn(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(40)
 	if err != nil {
 		t.Fatal(err)

@@ -163,7 +163,8 @@ func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
 	for k, now := range again.List {
 		if was := p.Trials[k]; !was.near(now) {
 			return fmt.Errorf("%w: trial %d, node %q, has %s; seed and events give %s: an earlier measurement, or the trial, was altered",
-				ErrCorrupt, was.Trial, was.Node, was.figures(), Issued{Cost: now.Cost, Mean: now.Mean, SD: now.SD, Expected: now.Expected, Probability: now.Probability}.figures())
+				ErrCorrupt, was.Trial, was.Node, was.figures(), Issued{
+					Cost: now.Cost, Mean: now.Mean, SD: now.SD, Expected: now.Expected, Probability: now.Probability}.figures())
 		}
 	}
 	return nil
@@ -177,7 +178,8 @@ const rounding = 1e-6
 func (i Issued) near(p Suggestion) bool {
 	within := func(a, b, scale float64) bool { return math.Abs(a-b) <= rounding*(scale+math.Abs(b)) }
 	modelled := p.Mean != nil && p.SD != nil
-	if i.Expected != p.Expected || (i.Probability != nil) != (p.Probability != nil) || p.Probability != nil && !within(*i.Probability, *p.Probability, 1) {
+	if i.Expected != p.Expected || (i.Probability != nil) != (p.Probability != nil) || p.Probability != nil &&
+		!within(*i.Probability, *p.Probability, 1) {
 		return false
 	}
 	switch {

@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/testkit"
 )
 
 // The error that two ensembles measure is the true one: compared with exact rows
 // over all nodes, within five of its standard errors.
 func TestPilotErrorIsTheTrueError(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a test of statistics, run without -short")
-	}
+	t.Parallel()
+	testkit.Unraced(t)
 	m := bigRing(t, 600)
 	coeff := make([]float64, 9)
 	diffusion(coeff, 6)
@@ -48,6 +49,7 @@ func TestPilotErrorIsTheTrueError(t *testing.T) {
 }
 
 func TestPilotOfExactRows(t *testing.T) {
+	t.Parallel()
 	m := bigRing(t, 3000)
 	opts := Options{Walks: 10, MaxLen: 3, Budget: 100}
 	est, err := Pilot(context.Background(), m.w, opts, []float64{1, 1, 1, 1}, 50)
@@ -60,6 +62,7 @@ func TestPilotOfExactRows(t *testing.T) {
 }
 
 func TestTuneReachesTheError(t *testing.T) {
+	t.Parallel()
 	m := bigRing(t, 3000)
 	coeff := make([]float64, 31)
 	diffusion(coeff, 30)
@@ -85,6 +88,7 @@ func TestTuneReachesTheError(t *testing.T) {
 }
 
 func TestPilotRefuses(t *testing.T) {
+	t.Parallel()
 	m := bigRing(t, 50)
 	opts := Options{MaxLen: 3, Walks: 5, Budget: 10}
 	for name, c := range map[string]struct {
@@ -105,6 +109,7 @@ func TestPilotRefuses(t *testing.T) {
 
 // On top of the features there are the step tables, as they are in memory.
 func TestPilotCountsTheStepTables(t *testing.T) {
+	t.Parallel()
 	m := bigRing(t, 600)
 	opts := Options{MaxLen: 3, Walks: 5, Budget: 100, Seed: 1}
 	est, err := Pilot(t.Context(), m.w, opts, []float64{1, 1, 1, 1}, 100) // exact rows of one size: no standard error

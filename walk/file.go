@@ -88,7 +88,7 @@ func Decode(data []byte) (f *Features, matrix string, err error) {
 		return nil, "", fmt.Errorf("%w: only %d bytes", ErrFile, len(data))
 	}
 	if string(data[:len(fileMagic)]) != fileMagic {
-		return nil, "", fmt.Errorf("%w: it does not begin with %q; was it written by this version of 'grfgp features'?", ErrFile, fileMagic)
+		return nil, "", fmt.Errorf("%w: it does not begin with %q; was it written by this version of 'grfgp-lab features'?", ErrFile, fileMagic)
 	}
 	size := int(binary.LittleEndian.Uint32(data[len(fileMagic):]))
 	if size > len(data)-fixed {
@@ -137,7 +137,8 @@ func (h *fileHeader) check() error {
 	for i, b := range h.Blocks {
 		last := i == len(h.Blocks)-1
 		const most = 1 << 40
-		if b.Rows < 1 || b.Rows > blockRows || b.Rows < blockRows && !last || b.Entries < 0 || b.Entries > most || b.Values < 0 || b.Values > most {
+		if b.Rows < 1 || b.Rows > blockRows || b.Rows < blockRows && !last || b.Entries < 0 || b.Entries > most || b.Values < 0 ||
+			b.Values > most {
 			return fmt.Errorf("%w: block %d has %d rows, %d entries, %d values", ErrFile, i+1, b.Rows, b.Entries, b.Values)
 		}
 		rows += b.Rows

@@ -21,6 +21,7 @@ func encoded(t testing.TB, f *Features) []byte {
 }
 
 func TestFileRoundTrip(t *testing.T) {
+	t.Parallel()
 	m := bigRing(t, blockRows+5)
 	for _, cut := range [][2]int{{0, 0}, {3, 17}, {9, 9}} {
 		f, err := Sample(context.Background(), m.w, Options{Walks: 5, MaxLen: 6, Budget: 10, Lo: cut[0], Hi: cut[1]})
@@ -45,6 +46,7 @@ func TestFileRoundTrip(t *testing.T) {
 
 // Every cut and every flipped bit is noticed.
 func TestTornAndAlteredFiles(t *testing.T) {
+	t.Parallel()
 	f, err := Sample(context.Background(), bigRing(t, 40).w, Options{Walks: 3, MaxLen: 3, Budget: 4})
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,7 @@ func hubAndLeaves(t *testing.T, leaves int) (*sparse.CSR, []float64) {
 // it is right to 2 %, where ten walkers make it many times too high. Rows of
 // nodes with few neighbours do not change.
 func TestHubWalks(t *testing.T) {
+	t.Parallel()
 	const leaves = 500
 	w, scale := hubAndLeaves(t, leaves)
 	opts := Options{Walks: 10, MaxLen: 5, Budget: 20, Seed: 3, Scale: scale}

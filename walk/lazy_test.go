@@ -15,6 +15,7 @@ import (
 // TestLazy: lazy features are those of Sample, row by row, in lists that share rows and
 // in the file.
 func TestLazy(t *testing.T) {
+	t.Parallel()
 	g, err := graph.BarabasiAlbert(3000, 3, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +95,7 @@ func TestLazy(t *testing.T) {
 // TestCompact: Φ with float32 entries multiplies as Φ does, to the precision of its
 // entries, whole and by rows, from stored and from lazy features to the same bits.
 func TestCompact(t *testing.T) {
+	t.Parallel()
 	grid, err := graph.Grid(70, 60)
 	if err != nil {
 		t.Fatal(err)

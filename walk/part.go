@@ -25,7 +25,8 @@ func SamplePart(ctx context.Context, w *sparse.CSR, opts Options, part Part, row
 	lo, hi := opts.Lo, opts.Hi
 	n, _ := w.Dims()
 	if len(part.Numbers) != n || !slices.IsSorted(part.Numbers) || n > 0 && int(part.Numbers[n-1]) >= part.Nodes {
-		return nil, fmt.Errorf("%w: the part has %d nodes, and %d numbers, which must increase and be below %d", ErrOptions, n, len(part.Numbers), part.Nodes)
+		return nil, fmt.Errorf("%w: the part has %d nodes, and %d numbers, which must increase and be below %d", ErrOptions, n, len(part.Numbers),
+			part.Nodes)
 	}
 	first, _ := slices.BinarySearch(part.Numbers, uint32(lo))
 	if lo < 0 || hi < lo || first+hi-lo > n || hi > lo && (int(part.Numbers[first]) != lo || int(part.Numbers[first+hi-lo-1]) != hi-1) {

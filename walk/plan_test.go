@@ -8,6 +8,7 @@ import (
 // Walkers are chosen for the whole matrix: every shard has the same, and its
 // estimate is of its own rows.
 func TestPlansOfShardsAgree(t *testing.T) {
+	t.Parallel()
 	m := bigRing(t, 3000)
 	coeff := make([]float64, 9)
 	diffusion(coeff, 6)

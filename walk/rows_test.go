@@ -9,6 +9,7 @@ import (
 // Rows one by one are the rows of Combine, and ProjectRow is the adjoint of
 // CombineRow: ⟨weight, Σ f_l Ψ_l⟩ = ⟨f, projection⟩, for every length alone.
 func TestRowsOneByOne(t *testing.T) {
+	t.Parallel()
 	coeff := []float64{0.5, -1, 0.25, 2, 0.125}
 	for _, m := range smallMedia(t) {
 		opts := Options{Walks: 6, MaxLen: len(coeff) - 1, Budget: 4, Scale: m.scale}

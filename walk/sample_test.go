@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/sparse"
 )
 
@@ -214,16 +215,19 @@ var variants = []variant{
 // (and entries without any spread equal it to float32 accuracy), and the mean of
 // the squared deviations in standard errors stays near one.
 func TestUnbiased(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a test of statistics, run without -short")
-	}
+	t.Parallel()
+	testkit.Unraced(t)
 	const maxLen, runs = 4, 1500
-	for _, m := range smallMedia(t) {
+	for a, m := range smallMedia(t) {
 		want := powers(m.w, maxLen)
 		n, _ := m.w.Dims()
-		for _, v := range variants {
+		for b, v := range variants {
 			t.Run(m.name+"/"+v.String(), func(t *testing.T) {
-				opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 6, Halt: 0.2, MaxLen: maxLen, Budget: v.budget, HubWalks: v.hub, Scale: m.scale}
+				if (a+b)%4 > 0 {
+					testkit.Full(t)
+				}
+				opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 6, Halt: 0.2, MaxLen: maxLen, Budget: v.budget, HubWalks: v.hub,
+					Scale: m.scale}
 				size := (maxLen + 1) * n * n
 				sum, square := make([]float64, size), make([]float64, size)
 				for run := range runs {
@@ -274,6 +278,7 @@ func TestUnbiased(t *testing.T) {
 // mass is the right one on average. With 4,000 draws of one uniform number the
 // standard error is at most ½·gap/√4000; five of them are allowed.
 func TestRecruitsKeepTheirSigns(t *testing.T) {
+	t.Parallel()
 	const draws, walks = 4000, 7
 	front := []visit{{mass: 0.9, entry: 0}, {mass: -0.05, entry: 1}, {mass: -1.3, entry: 2}, {mass: 0.2, entry: 3}, {mass: -0.15, entry: 4}}
 	node := []uint32{10, 11, 12, 13, 14}
@@ -311,6 +316,7 @@ func TestRecruitsKeepTheirSigns(t *testing.T) {
 // With a budget that no row exceeds, features are W^l to float32 accuracy, and
 // say so.
 func TestExactWithinBudget(t *testing.T) {
+	t.Parallel()
 	for _, m := range smallMedia(t) {
 		n, _ := m.w.Dims()
 		f, err := Sample(context.Background(), m.w, Options{Walks: 1, MaxLen: 6, Budget: 1000, Scale: m.scale})
@@ -332,6 +338,7 @@ func TestExactWithinBudget(t *testing.T) {
 // AdHoc has the expectation of walks without importance weights: on a graph
 // with all degrees d, E[Ψ_l] = ((1−p)/d)^l·W^l.
 func TestAdHocDropsTheImportanceWeight(t *testing.T) {
+	t.Parallel()
 	m := normalized(t, "ring", ringAdjacency(7))
 	const runs, halt = 4000, 0.2
 	mean := mat.NewDense(7, 7, nil)
@@ -356,7 +363,7 @@ func TestSameBytesAtAnyNumberOfThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	m := bigRing(t, 3*blockRows+17)
 	for _, v := range variants {
-		opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 20, Halt: 0.1, MaxLen: 6, Budget: v.budget, Seed: 3}
+		opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: testkit.Size(8, 20), Halt: 0.1, MaxLen: 6, Budget: v.budget, Seed: 3}
 		runtime.GOMAXPROCS(1)
 		one, err := Sample(context.Background(), m.w, opts)
 		if err != nil {
@@ -372,6 +379,7 @@ func TestSameBytesAtAnyNumberOfThreads(t *testing.T) {
 }
 
 func TestShardsAreRowsOfTheWhole(t *testing.T) {
+	t.Parallel()
 	m := bigRing(t, 2*blockRows+100)
 	n, _ := m.w.Dims()
 	for _, v := range variants {
@@ -455,9 +463,11 @@ func star(t testing.TB, leaves int) medium {
 // A hub of degree 30,000 is walked from, not expanded, and its rows stay within
 // walkers and budget.
 func TestHubStaysSparse(t *testing.T) {
+	t.Parallel()
 	m := star(t, 30_000)
 	for _, v := range variants {
-		opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 50, Halt: 0.1, MaxLen: 4, Budget: min(v.budget, 100), Scale: m.scale, Lo: 0, Hi: 20}
+		opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 50, Halt: 0.1, MaxLen: 4, Budget: min(v.budget, 100), Scale: m.scale, Lo: 0,
+			Hi: 20}
 		f, err := Sample(context.Background(), m.w, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -475,6 +485,7 @@ func TestHubStaysSparse(t *testing.T) {
 }
 
 func TestNoHaltingAndNoSteps(t *testing.T) {
+	t.Parallel()
 	m := normalized(t, "ring", ringAdjacency(5))
 	for _, v := range variants {
 		f, err := Sample(context.Background(), m.w, Options{Sampler: v.sampler, Steps: v.steps, Walks: 3, Budget: v.budget, Scale: m.scale})
@@ -484,7 +495,8 @@ func TestNoHaltingAndNoSteps(t *testing.T) {
 		if phi, err := f.Combine([]float64{2}); err != nil || phi.NNZ() != 5 || phi.At(3, 3) != 2 {
 			t.Errorf("%v: L = 0 gives %v, %v; want twice the identity", v, phi, err)
 		}
-		f, err = Sample(context.Background(), m.w, Options{Sampler: v.sampler, Steps: v.steps, Walks: 3, MaxLen: 40, Budget: v.budget, Scale: m.scale})
+		f, err = Sample(context.Background(), m.w, Options{
+			Sampler: v.sampler, Steps: v.steps, Walks: 3, MaxLen: 40, Budget: v.budget, Scale: m.scale})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -505,6 +517,7 @@ func TestNoHaltingAndNoSteps(t *testing.T) {
 
 // Values beyond float32 are an error, not infinite features.
 func TestOverflowIsAnError(t *testing.T) {
+	t.Parallel()
 	w := fromDense(t, [][]float64{{0, 1e10}, {1e10, 0}})
 	for _, v := range variants {
 		opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 3, MaxLen: 6, Budget: v.budget}
@@ -519,6 +532,7 @@ func TestOverflowIsAnError(t *testing.T) {
 
 // The last position of a row never leads into the next one.
 func TestSearchStaysInItsRow(t *testing.T) {
+	t.Parallel()
 	m := smallMedia(t)[3]
 	s := newSteps(m.w, Options{Scale: m.scale}, nil)
 	for i := range uint32(9) {
@@ -530,6 +544,7 @@ func TestSearchStaysInItsRow(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
 	m := normalized(t, "ring", ringAdjacency(5))
 	wide, err := sparse.NewCSR(1, 2, []int{0, 0}, nil, nil)
 	if err != nil {
@@ -564,6 +579,7 @@ func TestOptionsAreChecked(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Sample(ctx, bigRing(t, 5000).w, Default()); err != context.Canceled {
@@ -596,6 +612,7 @@ func TestRowsDoNotAllocate(t *testing.T) {
 
 // Rows on request are those of a run over all; the others are empty.
 func TestSampleRows(t *testing.T) {
+	t.Parallel()
 	m := bigRing(t, 2500)
 	opts := Options{Walks: 7, Budget: 5, MaxLen: 6, Seed: 3, Lo: 100, Hi: 2400}
 	all, err := Sample(t.Context(), m.w, opts)

@@ -13,6 +13,7 @@ import (
 // Facts that are told from the weights of a row alone are those of its steps, also where weights differ by about the
 // tolerance, are far from one, negative or zero, and where strengths are not the sums of rows.
 func TestQuickFacts(t *testing.T) {
+	t.Parallel()
 	const n = 12
 	random := rand.New(rand.NewPCG(1, 1))
 	seen := map[Facts]int{}
@@ -77,6 +78,7 @@ func TestQuickFacts(t *testing.T) {
 
 // Runs on one ground share the tables of proportional steps; runs with other steps have their own.
 func TestGroundShares(t *testing.T) {
+	t.Parallel()
 	w, err := sparse.NewCSR(3, 3, []int{0, 2, 4, 6}, []uint32{1, 2, 0, 2, 0, 1}, []float64{0.25, 0.75, 0.25, 0.5, 0.75, 0.5})
 	if err != nil {
 		t.Fatal(err)

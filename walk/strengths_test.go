@@ -13,6 +13,7 @@ import (
 // TestStrengths: walks on A with strengths are those on D^-½AD^-½, to the last bit: rows, pilots, lists and Φ,
 // for all kinds of steps, on graphs with equal weights and with weights of many sizes.
 func TestStrengths(t *testing.T) {
+	t.Parallel()
 	weighted := func(g *graph.Graph, err error) *graph.Graph {
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +41,8 @@ func TestStrengths(t *testing.T) {
 		return g
 	}
 	for name, g := range map[string]*graph.Graph{
-		"grid": plain(graph.Grid(40, 30)), "hubs": plain(graph.BarabasiAlbert(900, 3, 2)), "weighted": weighted(graph.Grid(30, 20)), "weighted hubs": weighted(graph.BarabasiAlbert(600, 2, 3)),
+		"grid": plain(graph.Grid(40, 30)), "hubs": plain(graph.BarabasiAlbert(900, 3, 2)), "weighted": weighted(graph.Grid(30, 20)),
+		"weighted hubs": weighted(graph.BarabasiAlbert(600, 2, 3)),
 	} {
 		for _, change := range []func(o *walk.Options){
 			func(o *walk.Options) {}, func(o *walk.Options) { o.Sampler = walk.Independent },
@@ -105,7 +107,8 @@ func TestStrengths(t *testing.T) {
 			t.Errorf("strengths %v: %v", bad, err)
 		}
 	}
-	for _, bad := range []walk.Options{{Rooted: true, Walks: 1}, {Rooted: true, Walks: 1, Strengths: slices.Repeat([]float64{1}, 10), Scale: slices.Repeat([]float64{1}, 10)}} {
+	for _, bad := range []walk.Options{{Rooted: true, Walks: 1},
+		{Rooted: true, Walks: 1, Strengths: slices.Repeat([]float64{1}, 10), Scale: slices.Repeat([]float64{1}, 10)}} {
 		if _, err := walk.Lazy(g.Adjacency(), bad); !errors.Is(err, walk.ErrOptions) {
 			t.Errorf("roots of strengths %v beside %v: %v", bad.Strengths, bad.Scale, err)
 		}

@@ -164,7 +164,8 @@ func (t *tally) flush(b *block, s *steps, root uint32, weight []float64) {
 		t.ends[v.entry]++
 		x := float32(v.mass * weight[v.length] * t.ratio[v.entry])
 		if x-x != 0 && t.err == nil { // infinite, or not a number
-			t.err = fmt.Errorf("%w: values of length %d from node %d are beyond float32: the matrix grows; take a normalised one, or fewer hops", ErrOptions, v.length, root)
+			t.err = fmt.Errorf("%w: values of length %d from node %d are beyond float32: the matrix grows; take a normalised one, or fewer hops",
+				ErrOptions, v.length, root)
 		}
 		b.val[q] = x
 		b.len[q] = v.length

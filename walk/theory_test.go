@@ -59,6 +59,7 @@ func exactGram(m medium, coeff []float64) (psi, k *mat.Dense) {
 // walks with wrong loads would break the bound. Frequencies over 100 runs may
 // exceed it by five binomial standard deviations.
 func TestTheorem1Concentration(t *testing.T) {
+	t.Parallel()
 	const walks, halt, maxLen, runs, bound = 16384, 0.2, 5, 100, 0.1
 	coeff := make([]float64, maxLen+1)
 	diffusion(coeff, 1)
@@ -82,7 +83,8 @@ func TestTheorem1Concentration(t *testing.T) {
 		}
 		far := 0
 		for run := range runs {
-			f, err := Sample(context.Background(), m.w, Options{Sampler: Independent, Steps: Uniform, Walks: walks, Halt: halt, MaxLen: maxLen, Seed: uint64(run), Hi: 2})
+			f, err := Sample(context.Background(), m.w, Options{
+				Sampler: Independent, Steps: Uniform, Walks: walks, Halt: halt, MaxLen: maxLen, Seed: uint64(run), Hi: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,6 +111,7 @@ func TestTheorem1Concentration(t *testing.T) {
 // with probability 1−δ, on a graph of 401 nodes where walks rarely meet. The same
 // limit must fail for walks that halt four times less often, or it says nothing.
 func TestTheorem1Sparsity(t *testing.T) {
+	t.Parallel()
 	const nodes, walks, halt, runs, delta = 401, 4, 0.2, 600, 0.1
 	var rowPtr, col, val = []int{0}, []uint32(nil), []float64(nil)
 	for i := range nodes {
@@ -126,7 +129,8 @@ func TestTheorem1Sparsity(t *testing.T) {
 	most := walks * math.Log(1-math.Pow(1-delta, 1.0/walks)) / math.Log(1-halt)
 	dense := func(halt float64) (count float64) {
 		for run := range runs {
-			f, err := Sample(context.Background(), w, Options{Sampler: Independent, Steps: Uniform, Walks: walks, Halt: halt, MaxLen: 200, Seed: uint64(run), Hi: 1})
+			f, err := Sample(context.Background(), w, Options{
+				Sampler: Independent, Steps: Uniform, Walks: walks, Halt: halt, MaxLen: 200, Seed: uint64(run), Hi: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,6 +153,7 @@ func TestTheorem1Sparsity(t *testing.T) {
 // on the diagonal n independent walks are biased up by b/n, and two independent
 // ensembles not at all. Means of 2,000 runs, within five standard errors.
 func TestDiagonalBias(t *testing.T) {
+	t.Parallel()
 	const maxLen, runs = 4, 2000
 	coeff := make([]float64, maxLen+1)
 	diffusion(coeff, 2)
@@ -200,6 +205,7 @@ func TestDiagonalBias(t *testing.T) {
 // independent walks that never halt: squared error down by a tenth or more over
 // 300 runs, where the ratio is known to a few hundredths.
 func TestRepellingIsSharper(t *testing.T) {
+	t.Parallel()
 	const maxLen, runs = 6, 300
 	coeff := make([]float64, maxLen+1)
 	diffusion(coeff, 6)

@@ -36,8 +36,6 @@ type Options struct {
 	Device string
 	// Progress reports long work; zero: to nobody.
 	Progress client.Progress
-	// Migrated is that of store.Options.
-	Migrated func(store.Migration)
 }
 
 // Open returns the studies of the store at a location, as in store.Open.
@@ -62,7 +60,7 @@ type Studies struct {
 // need opens the store.
 func (l *Studies) need(ctx context.Context, mustExist bool) (err error) {
 	if l.store == nil {
-		l.store, err = store.Open(ctx, l.place, store.Options{MustExist: mustExist, Wait: l.opts.Wait, Migrated: l.opts.Migrated})
+		l.store, err = store.Open(ctx, l.place, store.Options{MustExist: mustExist, Wait: l.opts.Wait})
 	}
 	return err
 }
@@ -113,7 +111,8 @@ func (l *Studies) List(ctx context.Context, archived bool) ([]client.Summary, er
 		switch {
 		case errors.Is(err, study.ErrCorrupt): // the others are listed all the same
 			all = append(all, client.Summary{
-				Name: i.Name, Status: study.StatusDamaged, Problem: err.Error(), Events: i.Events, Trials: new(study.State).Counts(), Created: i.Created, Updated: i.Updated,
+				Name: i.Name, Status: study.StatusDamaged, Problem: err.Error(), Events: i.Events, Trials: new(study.State).Counts(),
+				Created: i.Created, Updated: i.Updated,
 			})
 		case err != nil:
 			return nil, fmt.Errorf("study %s: %w", i.Name, err)
@@ -234,7 +233,8 @@ func (s *storedStudy) affordable(ctx context.Context, e *study.ModelEngine, of s
 	s.View(func(st *study.State) { measurements = len(st.Measurements()) })
 	need, err := e.EstimateMemory(ctx, measurements+1)
 	if err == nil && need.Bytes > s.of.opts.Memory {
-		err = fmt.Errorf("%w: its model takes about %d MiB beside the graph (method %s), and %d MiB may be taken; a smaller rank, fewer walks or hops, or another method takes less",
+		err = fmt.Errorf("%w: its model takes about %d MiB beside the graph (method %s), and %d MiB may be taken; a smaller rank, fewer walks "+
+			"or hops, or another method takes less",
 			study.ErrTooLarge, need.Bytes>>20, need.Method, s.of.opts.Memory>>20)
 	}
 	return err
@@ -270,7 +270,8 @@ func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err err
 func summary(m *study.Summary) client.Summary {
 	return client.Summary{
 		Name: m.Settings.Name, Status: m.Status, Stopped: m.Stopped, Goal: m.Settings.Goal.String(), Events: m.Seq, Values: m.Values,
-		Trials: m.Trials, Spent: m.Spent, Left: m.Left, Queued: m.Queued, Best: m.Best, Classes: m.Classes, Created: m.Created, Updated: m.Updated,
+		Trials: m.Trials, Spent: m.Spent, Left: m.Left, Queued: m.Queued, Best: m.Best, Classes: m.Classes, Created: m.Created,
+		Updated: m.Updated,
 	}
 }
 

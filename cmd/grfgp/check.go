@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +14,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/kernel"
 	"grfgp/partition"
@@ -24,13 +24,10 @@ import (
 
 // checkFlags are the flags of the verb.
 type checkFlags struct {
-	input
+	cli.Input
 	measurementFlags
 	ranks int
 }
-
-// mostRanks bounds --ranks.
-const mostRanks = 4096
 
 func checkVerb(a *app) *cobra.Command {
 	var f checkFlags
@@ -55,13 +52,13 @@ interpretations remain, check stops and lists them; choose with --column. The ro
   grfgp check --nodes wells.csv --knn 8 --measurements levels.csv --json
   grfgp check --edges roads.packed --ranks 16`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.ranks < 0 || f.ranks > mostRanks {
-				return usagef("--ranks %d: give 1 to %d", f.ranks, mostRanks)
+			if f.ranks < 0 || f.ranks > cli.MostRanks {
+				return cli.Usagef("--ranks %d: give 1 to %d", f.ranks, cli.MostRanks)
 			}
 			return a.check(cmd.Context(), &f)
 		},
 	}
-	f.input.flags(cmd)
+	f.Input.Flags(cmd)
 	f.measurementFlags.flags(cmd)
 	cmd.Flags().IntVar(&f.ranks, "ranks", 0, "show how `N` processes would share the graph")
 	return cmd
@@ -106,7 +103,8 @@ func (a *app) runCosts(ctx context.Context, g *graph.Graph, measurements int) (a
 		command string
 		folds   int
 	}{{"predict", 0}, {"validate", min(crossval.DefaultFolds, measurements)}} {
-		need, err := grfgp.EstimateMemory(ctx, g, grfgp.Spec{Seed: a.seed}, grfgp.Job{Measurements: measurements, Places: g.Len(), Folds: c.folds})
+		need, err := grfgp.EstimateMemory(ctx, g, grfgp.Spec{Seed: a.Seed},
+			grfgp.Job{Measurements: measurements, Places: g.Len(), Folds: c.folds})
 		if err != nil {
 			return nil, fitError(ctx, err)
 		}
@@ -116,16 +114,16 @@ func (a *app) runCosts(ctx context.Context, g *graph.Graph, measurements int) (a
 }
 
 func (a *app) check(ctx context.Context, f *checkFlags) error {
-	if err := f.pointsOf(a, f.measurements); err != nil {
+	if err := f.PointsOf(&a.App, f.measurements); err != nil {
 		return err
 	}
-	answer := checkAnswer{Version: 2, Device: newDeviceFacts()}
+	answer := checkAnswer{Version: 1, Device: newDeviceFacts()}
 	measured := 0
-	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
+	net, err := f.LoadThen(ctx, &a.App, func(net *graphio.Network, opts graphio.Options) error {
 		if f.measurements == "" {
 			return nil
 		}
-		m, err := f.readMeasurements(ctx, a, net.Graph, f.of("measurements", opts))
+		m, err := f.readMeasurements(ctx, a, net.Graph, f.Of("measurements", opts))
 		if err == nil {
 			answer.Measurements, answer.Measured = m.Report, report.DescribeMeasurements(net.Graph, m)
 			measured = len(m.Values)
@@ -135,7 +133,7 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.knn == 0 {
+	if f.KNN == 0 {
 		answer.Edges = net.Report
 	}
 	if net.Nodes != nil {
@@ -156,13 +154,13 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 		answer.Features = &cost
 	}
 	if f.ranks > 0 {
-		s := a.talk.Stage("planning the ranks")
+		s := a.Talk.Stage("planning the ranks")
 		if answer.Ranks, err = partition.New(ctx, net.Graph, opts, f.ranks); err != nil {
 			return err
 		}
 		s.Done("%d", f.ranks)
 	}
-	if a.json {
+	if a.JSON {
 		return json.NewEncoder(a.Out).Encode(answer)
 	}
 	return a.printCheck(&answer)
@@ -171,16 +169,16 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 // cost estimates the cost of features with default settings, by a pilot run and by
 // timing a part of the rows. It returns the options of these features, too.
 func (a *app) cost(ctx context.Context, g *graph.Graph) (walk.Options, costFacts, error) {
-	s := a.talk.Stage("estimating cost")
-	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
+	s := a.Talk.Stage("estimating cost")
+	m, theta := kernel.Diffusion{}, []float64{1, cli.DefaultBeta}
 	w, scale, strengths := g.WalkMatrix(graph.NormalizedAdjacency)
 	opts := walk.Default()
-	opts.Seed, opts.Scale, opts.Strengths, opts.Rooted = a.seed, scale, strengths, strengths != nil
-	opts.MaxLen, _ = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
+	opts.Seed, opts.Scale, opts.Strengths, opts.Rooted = a.Seed, scale, strengths, strengths != nil
+	opts.MaxLen, _ = kernel.Hops(m, theta, cli.KernelTail, walk.MaxMaxLen)
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)
 	opts.Walks = 0 // as many as the error takes
-	p, err := walk.NewPlan(ctx, w, opts, coeff, walk.Goal{Error: defaultError, Bytes: int64(size(0).most())})
+	p, err := walk.NewPlan(ctx, w, opts, coeff, walk.Goal{Error: cli.DefaultError, Bytes: int64(cli.Size(0).Most())})
 	if err != nil {
 		return walk.Options{}, costFacts{}, err
 	}
@@ -191,7 +189,8 @@ func (a *app) cost(ctx context.Context, g *graph.Graph) (walk.Options, costFacts
 	s.Done("%d walkers, hops 0 to %d", p.Options.Walks, p.Options.MaxLen)
 	e := p.Estimate
 	return p.Options, costFacts{
-		Hops: p.Options.MaxLen, Walkers: p.Options.Walks, Bytes: e.Bytes, PeakBytes: e.PeakBytes, Seconds: took.Seconds(), Error: e.Error, Fits: p.Fits,
+		Hops: p.Options.MaxLen, Walkers: p.Options.Walks, Bytes: e.Bytes, PeakBytes: e.PeakBytes, Seconds: took.Seconds(), Error: e.Error,
+		Fits: p.Fits,
 	}, nil
 }
 
@@ -211,7 +210,7 @@ func (a *app) printCheck(r *checkAnswer) error {
 		report *graphio.Report
 	}{{"edges", r.Edges}, {"nodes", r.Nodes}, {"measurements", r.Measurements}} {
 		if file.report != nil {
-			facts := report.DescribeFile(file.name, file.report, asFlags)
+			facts := report.DescribeFile(file.name, file.report, cli.AsFlags)
 			line(facts[0].Name, "%s", facts[0].Text)
 			lines(facts[1:])
 			text.WriteByte('\n')
@@ -225,39 +224,26 @@ func (a *app) printCheck(r *checkAnswer) error {
 	}
 	text.WriteByte('\n')
 	for _, c := range r.Runs {
-		line(c.Command, "%s and %s, everything automatic (method %s)", aboutTime(c.Seconds), size(c.Bytes), c.Method)
+		line(c.Command, "%s and %s, everything automatic (method %s)", aboutTime(c.Seconds), cli.Size(c.Bytes), c.Method)
 	}
 	switch c := r.Features; {
 	case c == nil:
 	case !c.Fits:
-		line("features", "need %s, more than 80 %% of the free memory; see --memory, --walks and --rows of grfgp features", size(c.PeakBytes))
+		line("features", "need %s, more than 80 %% of the free memory; see --memory, --walks and --rows of grfgp-lab features",
+			cli.Size(c.PeakBytes))
 	case c.Error == 0:
-		line("features", "about %s and %s, exact (%d walkers, hops 0 to %d)", size(c.Bytes), roughly(c.Seconds), c.Walkers, c.Hops)
+		line("features", "about %s and %s, exact (%d walkers, hops 0 to %d)", cli.Size(c.Bytes), roughly(c.Seconds), c.Walkers, c.Hops)
 	default:
-		line("features", "about %s and %s for an error of %.2g (%d walkers, hops 0 to %d)", size(c.Bytes), roughly(c.Seconds), c.Error, c.Walkers, c.Hops)
+		line("features", "about %s and %s for an error of %.2g (%d walkers, hops 0 to %d)", cli.Size(c.Bytes), roughly(c.Seconds), c.Error,
+			c.Walkers,
+			c.Hops)
 	}
 	line("device", "%s", r.Device.words())
 	if r.Ranks != nil {
-		printRanks(&text, r.Ranks)
+		cli.PrintRanks(&text, r.Ranks)
 	}
 	_, err := io.WriteString(a.Out, text.String())
 	return err
-}
-
-// printRanks prints a row per process.
-func printRanks(text io.Writer, p *partition.Plan) {
-	fmt.Fprintf(text, "\nshared by %s (walks of %s; bytes exchanged are those of a product with one vector)\n\n",
-		plural.Count(len(p.Shares), "processes"), plural.Count(p.Hops, "hops"))
-	t := tabwriter.NewWriter(text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "rank\tnodes\tmemory\trim\trim / nodes\texchanged\t\n")
-	for r, s := range p.Shares {
-		share := "–"
-		if s.Len() > 0 {
-			share = fmt.Sprintf("%.3f", float64(s.Rim)/float64(s.Len()))
-		}
-		fmt.Fprintf(t, "%d\t%d\t%s\t%d\t%s\t%s\t\n", r, s.Len(), size(s.Bytes), s.Rim, share, size(s.Exchange))
-	}
-	_ = t.Flush() // the text does not fail
 }
 
 // aboutTime is roughly with a word for what is not exact.

@@ -78,8 +78,10 @@ device          processor only
 `
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	path := folder(t, checkFiles)
-	args := []string{"check", "--edges", path("roads.csv"), "--nodes", path("nodes.csv"), "--measurements", path("speeds.csv"), "--on-unknown", "skip"}
+	args := []string{"check", "--edges", path("roads.csv"), "--nodes", path("nodes.csv"), "--measurements", path("speeds.csv"), "--on-unknown",
+		"skip"}
 	r := runLine(t, "", args...)
 	got := strings.ReplaceAll(r.out, path("")+string(filepath.Separator), "")
 	cost := regexp.MustCompile(`(?m)(about|less).* everything|^device .*`) // a matter of the root package, and of the machine
@@ -89,19 +91,22 @@ func TestCheck(t *testing.T) {
 
 	r = runLine(t, "", append(args, "--json")...)
 	var answer checkAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 2 {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 1 {
 		t.Fatalf("%v in %s", err, r.out)
 	}
-	if !answer.Edges.Ledger.Balanced() || answer.Edges.Ledger.Total != 7 || answer.Measurements.Ledger.Unknown != 1 || answer.Nodes.Nodes != 3 {
+	if !answer.Edges.Ledger.Balanced() || answer.Edges.Ledger.Total != 7 || answer.Measurements.Ledger.Unknown != 1 ||
+		answer.Nodes.Nodes != 3 {
 		t.Errorf("%+v", answer)
 	}
-	if answer.Graph.Components.Count != 3 || answer.Measured.Unmeasured.Nodes != 3 || answer.Features != nil || len(answer.Runs) != 2 || answer.Runs[0].Bytes == 0 {
+	if answer.Graph.Components.Count != 3 || answer.Measured.Unmeasured.Nodes != 3 || answer.Features != nil || len(answer.Runs) != 2 ||
+		answer.Runs[0].Bytes == 0 {
 		t.Errorf("%+v %+v %+v", answer.Graph, answer.Measured, answer.Runs)
 	}
 }
 
 // TestCheckRanks: the plan of several processes has a row for each of them, which together own all nodes.
 func TestCheckRanks(t *testing.T) {
+	t.Parallel()
 	r := runLine(t, "", "check", "--generate", "grid:60x70", "--ranks", "3")
 	if r.code != exitOK || !regexp.MustCompile(`(?s)shared by 3 processes.*rank +nodes +memory +rim .*\n +2 +\d+ +\d`).MatchString(r.out) {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
@@ -127,6 +132,7 @@ func TestCheckRanks(t *testing.T) {
 }
 
 func TestCheckErrors(t *testing.T) {
+	t.Parallel()
 	path := folder(t, checkFiles)
 	for _, c := range []struct {
 		args string
@@ -160,15 +166,19 @@ func TestCheckErrors(t *testing.T) {
 
 // Flags for one file leave the others alone.
 func TestCheckFlagsPerFile(t *testing.T) {
+	t.Parallel()
 	path := folder(t, map[string]string{"e.csv": "Ann,Bob\nBob,Cid\n", "m.csv": "Ann,3\nBob,4\n"})
-	r := runLine(t, "", "check", "--edges", path("e.csv"), "--measurements", path("m.csv"), "--header", "edges=yes", "--delimiter", "measurements=comma", "--on-unknown", "skip")
-	if r.code != exitOK || !strings.Contains(r.out, "2 lines = 1 header + 1 edge\n") || !strings.Contains(r.out, "2 lines = 1 row + 1 unknown id\n") {
+	r := runLine(t, "", "check", "--edges", path("e.csv"), "--measurements", path("m.csv"), "--header", "edges=yes", "--delimiter",
+		"measurements=comma", "--on-unknown", "skip")
+	if r.code != exitOK || !strings.Contains(r.out, "2 lines = 1 header + 1 edge\n") ||
+		!strings.Contains(r.out, "2 lines = 1 row + 1 unknown id\n") {
 		t.Errorf("%+v", r)
 	}
 }
 
 // The rejected rows of all files go to one file, which is only there on success.
 func TestCheckRejects(t *testing.T) {
+	t.Parallel()
 	path := folder(t, checkFiles)
 	args := []string{"check", "--edges", path("bad.csv"), "--rejects", path("rejects"), "--on-bad-row", "skip"}
 	if r := runLine(t, "", append(args, "--measurements", path("badm.csv"))...); r.code != exitOK {
@@ -189,6 +199,7 @@ func TestCheckRejects(t *testing.T) {
 }
 
 func TestCheckStandardInput(t *testing.T) {
+	t.Parallel()
 	r := runLine(t, "a,b\nb,c\n", "check", "--edges", "-", "-q")
 	if r.code != exitOK || !strings.Contains(r.out, "standard input") || r.err != "" {
 		t.Errorf("%+v", r)
@@ -201,19 +212,23 @@ func TestCheckStandardInput(t *testing.T) {
 }
 
 func TestCheckNearest(t *testing.T) {
+	t.Parallel()
 	path := folder(t, checkFiles)
 	r := runLine(t, "", "check", "--nodes", path("nodes.csv"), "--knn", "1", "--json")
 	var answer checkAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Edges != nil || answer.Graph.Edges != 2 || answer.Nodes.Ledger.Rows != 3 {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Edges != nil || answer.Graph.Edges != 2 ||
+		answer.Nodes.Ledger.Rows != 3 {
 		t.Errorf("%v, %+v", err, r)
 	}
 }
 
 func TestCheckHugeValues(t *testing.T) {
+	t.Parallel()
 	path := folder(t, map[string]string{"e.csv": "1,2\n2,3\n", "m.csv": "node,value\n1,1.7e308\n2,-1.7e308\n3,1.7e308\n"})
 	r := runLine(t, "", "check", "--edges", path("e.csv"), "--measurements", path("m.csv"), "--json")
 	var answer checkAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || r.code != exitOK || answer.Measured.Max != 1.7e308 || answer.Measured.SD < 1e308 {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || r.code != exitOK || answer.Measured.Max != 1.7e308 ||
+		answer.Measured.SD < 1e308 {
 		t.Errorf("%v, %+v", err, r)
 	}
 }

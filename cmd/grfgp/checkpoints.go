@@ -13,24 +13,26 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/internal/atomicfile"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 )
 
 // checkpointFlag is that of verbs whose fits can take long.
 func (m *modelFlags) checkpointFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.checkpoints, "checkpoints", "", "`folder` for checkpoints of iterative fits; after an interruption, the same command continues from the last one")
+	cmd.Flags().StringVar(&m.checkpoints, "checkpoints", "",
+		"`folder` for checkpoints of iterative fits; after an interruption, the same command continues from the last one")
 }
 
 // together says how fits go on: over the ranks, and from checkpoints.
 func (a *app) together(dir string) (grfgp.Together, error) {
-	t := grfgp.Together{Ranks: a.ranks}
+	t := grfgp.Together{Ranks: a.Ranks}
 	if dir == "" {
 		return t, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return t, usagef("--checkpoints %s: %v; name a folder that can be written to", dir, err)
+		return t, cli.Usagef("--checkpoints %s: %v; name a folder that can be written to", dir, err)
 	}
-	t.Checkpoints = &checkpoints{dir: dir, talk: a.talk}
+	t.Checkpoints = &checkpoints{dir: dir, talk: a.Talk}
 	return t, nil
 }
 
@@ -40,7 +42,7 @@ var checkpointEvery = 30 * time.Second
 // checkpoints keep states of fits in files of a folder.
 type checkpoints struct {
 	dir  string
-	talk *talk
+	talk *cli.Talk
 }
 
 var _ gp.Checkpoints = (*checkpoints)(nil)

@@ -13,13 +13,14 @@ import (
 
 	"grfgp"
 	"grfgp/gp"
+	"grfgp/internal/cli"
 	"grfgp/internal/table"
 	"grfgp/report"
 )
 
 // classifyFlags are the flags of the verb.
 type classifyFlags struct {
-	input
+	cli.Input
 	labelFlags
 	modelFlags
 	resultFlags
@@ -52,7 +53,7 @@ are calibrated by leave-one-out predictions of the labels.`,
 			return a.classify(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
-	f.input.flags(cmd)
+	f.Input.Flags(cmd)
 	f.labelFlags.flags(cmd)
 	f.kernelFlags(cmd)
 	f.device.flag(cmd)
@@ -69,8 +70,8 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if err := f.resultFlags.check(a); err != nil {
 		return err
 	}
-	f.input.keep = f.keepNames()
-	d, err := f.loadLabels(ctx, a, &f.input, &f.covariateFlags)
+	f.Input.Keep = f.keepNames()
+	d, err := f.loadLabels(ctx, a, &f.Input, &f.covariateFlags)
 	if err != nil {
 		return err
 	}
@@ -93,22 +94,22 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	for _, i := range d.net.Graph.InputOrder() {
 		answer.Nodes = append(answer.Nodes, classRow{classes.Nodes[i], nodeInfo{}, i})
 	}
-	a.talk.Say("  nodes without a label: %s", d.tally(answer.predicted()))
+	a.Talk.Say("  nodes without a label: %s", d.tally(answer.predicted()))
 	a.sayOdd(d, c)
 	if f.out == "" {
 		return a.writeClasses(a.Out, f, answer)
 	}
 	answer.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Len())
-	if err := writeFile(f.out, func(w io.Writer) error { return a.writeClasses(w, f, answer) }); err != nil {
+	if err := a.WriteFile(f.out, func(w io.Writer) error { return a.writeClasses(w, f, answer) }); err != nil {
 		return err
 	}
-	a.talk.Say("the classes are in %s", f.out)
+	a.Talk.Say("the classes are in %s", f.out)
 	return nil
 }
 
 // classTable predicts the class of every node.
 func (a *app) classTable(ctx context.Context, d *classData, c *grfgp.Classification) (*report.ClassTable, error) {
-	s := a.talk.Stage("predicting")
+	s := a.Talk.Stage("predicting")
 	p, err := c.ProbabilitiesProgress(ctx, d.net.Graph.Nodes(), s.Work())
 	if err != nil {
 		return nil, fitError(ctx, err)
@@ -166,9 +167,10 @@ func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
 	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(chance(x), chance(y)) })
 	var words []string
 	for _, k := range found[:min(most, len(found))] {
-		words = append(words, fmt.Sprintf("node %q, %q with probability %.2g", d.net.Graph.IDs().At(d.data.Nodes[k]), d.labels.Classes[d.data.Class[k]], chance(k)))
+		words = append(words, fmt.Sprintf("node %q, %q with probability %.2g", d.net.Graph.IDs().At(d.data.Nodes[k]),
+			d.labels.Classes[d.data.Class[k]], chance(k)))
 	}
-	a.talk.Say("  labels with a leave-one-out probability below %g: %d; check %s", odd, len(found), strings.Join(words, "; "))
+	a.Talk.Say("  labels with a leave-one-out probability below %g: %d; check %s", odd, len(found), strings.Join(words, "; "))
 }
 
 // classColumns returns those of a table of classes, without those of the node table.
@@ -186,7 +188,7 @@ func (a *app) writeClasses(w io.Writer, f *classifyFlags, answer *classifyAnswer
 	for k, c := range answer.Classes {
 		names[k] = c.Name
 	}
-	if a.json {
+	if a.JSON {
 		for k := range answer.Nodes {
 			answer.Nodes[k].nodeInfo = known.info(answer.Nodes[k].number)
 		}

@@ -11,6 +11,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/report"
 )
@@ -18,17 +19,18 @@ import (
 // labelFlags are the flags that name the labels.
 type labelFlags struct {
 	labels     string
-	classifier choice
+	classifier cli.Choice
 }
 
 func (l *labelFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&l.labels, "labels", "", "`file` of labels, as text or another format of --edges: node and class; nodes with an empty class are predicted")
-	l.classifier.flag(cmd, "classifier", "model of classes", gp.ClassMethodNames()...)
+	cmd.Flags().StringVar(&l.labels, "labels", "", "`file` of labels, as text or another format of --edges: node and class; nodes with an "+
+		"empty class are predicted")
+	l.classifier.Flag(cmd, "classifier", "model of classes", gp.ClassMethodNames()...)
 }
 
 // classMethod returns the classifier that was asked for.
 func (l *labelFlags) classMethod() (m gp.ClassMethod) {
-	if err := m.UnmarshalText([]byte(l.classifier.value)); err != nil {
+	if err := m.UnmarshalText([]byte(l.classifier.Value)); err != nil {
 		panic(err) // Set took one of the names
 	}
 	return m
@@ -39,16 +41,16 @@ func (l *labelFlags) classMethod() (m gp.ClassMethod) {
 func (l *labelFlags) either(changed func(string) bool) error {
 	if l.labels == "" {
 		if changed("classifier") {
-			return usagef("--classifier needs --labels")
+			return cli.Usagef("--classifier needs --labels")
 		}
 		return nil
 	}
 	if changed("measurements") {
-		return usagef("--labels and --measurements: give only one")
+		return cli.Usagef("--labels and --measurements: give only one")
 	}
 	for _, flag := range []string{"repeats", "variance", "trend", "mean", "noise-sd", "level", "unit", "centre", "policy", "again"} {
 		if changed(flag) {
-			return usagef("--%s needs --measurements; it has no meaning with --labels", flag)
+			return cli.Usagef("--%s needs --measurements; it has no meaning with --labels", flag)
 		}
 	}
 	return nil
@@ -61,16 +63,16 @@ func (l *labelFlags) tellIdleKernel(a *app, changed func(string) bool) {
 	}
 	for _, flag := range []string{"family", "method", "scales", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank"} {
 		if changed(flag) {
-			a.talk.Say("note: --%s has no effect with --classifier spreading", flag)
+			a.Talk.Say("note: --%s has no effect with --classifier spreading", flag)
 		}
 	}
 }
 
 // readLabels reads the file that the flags name.
 func (l *labelFlags) readLabels(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.ClassLabels, error) {
-	s := a.talk.Stage("reading labels")
+	s := a.Talk.Stage("reading labels")
 	opts.Progress = s.Update
-	read, err := graphio.ReadLabels(ctx, a.source(l.labels), g, opts)
+	read, err := graphio.ReadLabels(ctx, a.Source(l.labels), g, opts)
 	if err == nil {
 		s.Done("%s of %s from %s", plural.Count(len(read.Nodes), "labels"), plural.Count(len(read.Classes), "classes"), read.Report.File)
 	}
@@ -86,23 +88,23 @@ type classData struct {
 }
 
 // loadLabels reads a graph and labels, and refuses too few labels.
-func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input, c *covariateFlags) (*classData, error) {
+func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *cli.Input, c *covariateFlags) (*classData, error) {
 	if l.labels == "" {
-		return nil, usagef("no labels: give --labels FILE")
+		return nil, cli.Usagef("no labels: give --labels FILE")
 	}
-	if err := in.pointsOf(a, l.labels); err != nil {
+	if err := in.PointsOf(&a.App, l.labels); err != nil {
 		return nil, err
 	}
 	var d classData
-	net, err := in.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		d.labels, err = l.readLabels(ctx, a, net.Graph, in.of("labels", opts))
+	net, err := in.LoadThen(ctx, &a.App, func(net *graphio.Network, opts graphio.Options) (err error) {
+		d.labels, err = l.readLabels(ctx, a, net.Graph, in.Of("labels", opts))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.tellNetwork(net)
-	in.tellValues(a, d.labels.Report, l.labels, net)
+	a.TellNetwork(net)
+	in.TellValues(&a.App, d.labels.Report, l.labels, net)
 	if err := d.labels.Enough(); err != nil {
 		return nil, err
 	}
@@ -115,10 +117,11 @@ func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input, c *covar
 // fitClasses fits a classifier and prints its choices.
 func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod) (*grfgp.Classification, error) {
 	g := d.net.Graph
-	if err := a.fits(ctx, fmt.Sprintf("classifying %d nodes", g.Len()), g, spec, grfgp.Job{Measurements: d.data.Len(), Classes: d.data.Classes, Places: g.Len()}); err != nil {
+	if err := a.fits(ctx, fmt.Sprintf("classifying %d nodes", g.Len()), g, spec,
+		grfgp.Job{Measurements: d.data.Len(), Classes: d.data.Classes, Places: g.Len()}); err != nil {
 		return nil, err
 	}
-	s := a.talk.Stage("fitting")
+	s := a.Talk.Stage("fitting")
 	t, err := grfgp.NewTrainer(g, spec)
 	if err != nil {
 		return nil, fitError(ctx, err)
@@ -128,15 +131,17 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 		return nil, fitError(ctx, err)
 	}
 	choice := c.Choice()
-	s.Done("%s, method %s, %s, %v classifier", report.KernelName(choice.Family, choice.Terms), choice.Method, scaleWords[choice.Scales], method)
-	a.talk.Detail("  labels: %s", d.tally(d.data.Counts()))
+	s.Done("%s, method %s, %s, %v classifier", report.KernelName(choice.Family, choice.Terms), choice.Method, scaleWords[choice.Scales],
+		method)
+	a.Talk.Detail("  labels: %s", d.tally(d.data.Counts()))
 	a.tellReasons(choice.Why, choice.Cautions)
-	a.talk.Detail("  hyperparameters: %s", thetaWords(choice.Fit.Names, choice.Fit.Theta))
+	a.Talk.Detail("  hyperparameters: %s", thetaWords(choice.Fit.Names, choice.Fit.Theta))
 	if !choice.Fit.Converged {
-		a.talk.Say("  warning: the fit stopped after %d evaluations without converging", choice.Fit.Evaluations)
+		a.Talk.Say("  warning: the fit stopped after %d evaluations without converging", choice.Fit.Evaluations)
 	}
 	if blind := report.ComponentsWithout(g, d.data.Nodes); blind.Count > 0 {
-		a.talk.Say("  components without a label: %d, with %d nodes; probabilities there %s", blind.Count, blind.Nodes, withoutNeighbours(choice.Terms, "are the shares of the classes among the labels"))
+		a.Talk.Say("  components without a label: %d, with %d nodes; probabilities there %s", blind.Count, blind.Nodes,
+			withoutNeighbours(choice.Terms, "are the shares of the classes among the labels"))
 	}
 	return c, nil
 }

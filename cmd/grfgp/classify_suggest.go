@@ -13,6 +13,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/table"
 	"grfgp/report"
 )
@@ -53,9 +54,9 @@ type labelAnswer struct {
 func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spec) error {
 	switch {
 	case f.goal != bayesopt.Learn:
-		return usagef("--goal %s needs --measurements; with --labels give --goal learn", f.goalText)
+		return cli.Usagef("--goal %s needs --measurements; with --labels give --goal learn", f.goalText)
 	case f.classMethod() == gp.Spreading:
-		return usagef("--classifier spreading has no uncertainty to reduce; use dirichlet")
+		return cli.Usagef("--classifier spreading has no uncertainty to reduce; use dirichlet")
 	}
 	d, sites, idle, err := f.loadSites(ctx, a)
 	if err != nil {
@@ -81,8 +82,9 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 	if err != nil {
 		return err
 	}
-	s := a.talk.Stage("suggesting")
-	opts := bayesopt.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Budget: sites.budget, Seed: a.seed, Progress: s.Work()}
+	s := a.Talk.Stage("suggesting")
+	opts := bayesopt.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Budget: sites.budget,
+		Seed: a.Seed, Progress: s.Work()}
 	picks, short, err := bayesopt.SuggestLabels(ctx, c, f.count, opts)
 	if err != nil {
 		return suggestError(ctx, err)
@@ -105,8 +107,8 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 // for a model are no error: idle says why.
 func (f *suggestFlags) loadSites(ctx context.Context, a *app) (d *classData, s *sites, idle string, err error) {
 	d = &classData{}
-	d.net, err = f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		d.labels, err = f.readLabels(ctx, a, net.Graph, f.of("labels", opts))
+	d.net, err = f.LoadThen(ctx, &a.App, func(net *graphio.Network, opts graphio.Options) (err error) {
+		d.labels, err = f.readLabels(ctx, a, net.Graph, f.Of("labels", opts))
 		var done []int
 		switch {
 		case errors.Is(err, graphio.ErrEmpty):
@@ -116,20 +118,20 @@ func (f *suggestFlags) loadSites(ctx context.Context, a *app) (d *classData, s *
 		default:
 			done = d.labels.Nodes
 		}
-		s, err = f.siteFlags.read(ctx, a, net, done, f.of("nodes", opts))
+		s, err = f.siteFlags.read(ctx, a, net, done, f.Of("nodes", opts))
 		return err
 	})
 	if err != nil {
 		return nil, nil, "", err
 	}
-	a.tellNetwork(d.net)
-	if d.known, err = f.known(a, d.net, &f.input, ofLabels(d.labels, f.labels)); err != nil {
+	a.TellNetwork(d.net)
+	if d.known, err = f.known(a, d.net, &f.Input, ofLabels(d.labels, f.labels)); err != nil {
 		return nil, nil, "", err
 	}
 	if idle != "" {
 		return d, s, idle, nil
 	}
-	f.tellValues(a, d.labels.Report, f.labels, d.net)
+	f.TellValues(&a.App, d.labels.Report, f.labels, d.net)
 	d.data = gp.LabelsOf(d.labels)
 	var what *graphio.Error
 	if err := d.labels.Enough(); errors.As(err, &what) {
@@ -191,7 +193,8 @@ func (d *classData) whyLabel(p []float64, best, hops int) string {
 	case p[best] > 0.95:
 		return fmt.Sprintf("probably %q; little uncertainty is left", d.labels.Classes[best])
 	}
-	return fmt.Sprintf("%q or %q (probabilities %.2f and %.2f), correlated with other nodes", d.labels.Classes[best], d.labels.Classes[second], p[best], p[second])
+	return fmt.Sprintf("%q or %q (probabilities %.2f and %.2f), correlated with other nodes", d.labels.Classes[best], d.labels.Classes[second],
+		p[best], p[second])
 }
 
 // labelShortWords is shortWords for labels.
@@ -210,7 +213,8 @@ func (a *app) answerLabels(f *suggestFlags, answer *labelAnswer) error {
 }
 
 // labelColumns are those of nodes to label, without those of the node table.
-var labelColumns = slices.Concat([]table.Column{{Name: "node"}, {Name: "class"}}, figures("probability", "entropy", "uncertainty_reduction", "cost"),
+var labelColumns = slices.Concat([]table.Column{{Name: "node"}, {Name: "class"}},
+	figures("probability", "entropy", "uncertainty_reduction", "cost"),
 	[]table.Column{{Name: "hops", Kind: table.Whole}, {Name: "why"}})
 
 // labelFile writes the suggestions in the format of the file.
@@ -219,7 +223,8 @@ func (f *suggestFlags) labelFile(w io.Writer, answer *labelAnswer) error {
 	return f.writeTable(w, slices.Concat(labelColumns[:1:1], known.head(), labelColumns[1:], known.tail()), func(out table.Writer) error {
 		for _, r := range answer.Suggestions {
 			cells := known.appendHead([]table.Cell{table.TextCell(r.Node)}, r.number)
-			cells = append(cells, table.TextCell(r.Class), table.NumberCell(r.Probability), table.NumberCell(r.Entropy), table.NumberCell(r.Reduction), table.NumberCell(r.Cost),
+			cells = append(cells, table.TextCell(r.Class), table.NumberCell(r.Probability), table.NumberCell(r.Entropy),
+				table.NumberCell(r.Reduction), table.NumberCell(r.Cost),
 				table.WholeAt(r.Hops), table.TextCell(r.Why))
 			if err := out.Write(table.Row{Cells: known.appendTail(cells, r.number), Geometry: known.geometry(r.number)}); err != nil {
 				return err
@@ -237,8 +242,10 @@ func (a *app) labelTable(w io.Writer, answer *labelAnswer) error {
 		if r.Hops != nil {
 			hops = strconv.Itoa(*r.Hops)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.3f\t%.3f\t%.2g %%\t%.4g\t%s\t%s\n", r.Node, short20(r.Class), r.Probability, r.Entropy, 100*r.Reduction, r.Cost, hops, r.Why)
+		fmt.Fprintf(t, "%s\t%s\t%.3f\t%.3f\t%.2g %%\t%.4g\t%s\t%s\n", r.Node, short20(r.Class), r.Probability, r.Entropy, 100*r.Reduction, r.Cost,
+			hops, r.Why)
 	}
-	a.talk.Say("  uncertainty: variance of the class probabilities, summed over all nodes; its reduction assumes that the nodes above are labelled too; hops: to the nearest labelled node")
+	a.Talk.Say("  uncertainty: variance of the class probabilities, summed over all nodes; its reduction assumes that the nodes above are " +
+		"labelled too; hops: to the nearest labelled node")
 	return t.Flush()
 }

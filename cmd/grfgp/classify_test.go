@@ -53,6 +53,7 @@ func twoLabelledBlocks(t testing.TB) (edges, labels string) {
 }
 
 func TestClassify(t *testing.T) {
+	t.Parallel()
 	edges, labels := twoBlocks(t)
 	for _, classifier := range []string{"dirichlet", "one-vs-all", "variational", "robustmax", "spreading"} {
 		r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--classifier", classifier, "-v")
@@ -106,16 +107,21 @@ func parseNumber(t *testing.T, text string) float64 {
 
 // Label spreading has nothing to learn: its answer is known to the last digit.
 func TestClassifySpreadingOnAPair(t *testing.T) {
-	r := runLine(t, "a b\nb c\nc d\n", "classify", "--edges", "-", "--labels", write(t, t.TempDir(), "l", "a x\nd y\n"), "--header", "labels=no", "--classifier", "spreading", "-q")
+	t.Parallel()
+	r := runLine(t, "a b\nb c\nc d\n", "classify", "--edges", "-", "--labels", write(t, t.TempDir(), "l", "a x\nd y\n"), "--header",
+		"labels=no", "--classifier", "spreading", "-q")
 	rows := parseRows(t, r.out)
-	if r.code != exitOK || len(rows) != 4 || rows[0]["p_x"] != rows[3]["p_y"] || rows[1]["p_x"] != rows[2]["p_y"] || rows[1]["class"] != "x" || r.err != "" {
+	if r.code != exitOK || len(rows) != 4 || rows[0]["p_x"] != rows[3]["p_y"] || rows[1]["p_x"] != rows[2]["p_y"] || rows[1]["class"] != "x" ||
+		r.err != "" {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestClassifyJSON(t *testing.T) {
+	t.Parallel()
 	edges, labels := twoBlocks(t)
-	r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--json", "--family", "diffusion", "--method", "grf", "--scales", "one", "--hops", "4", "--walks", "50", "--seed", "7")
+	r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--json", "--family", "diffusion", "--method", "grf", "--scales",
+		"one", "--hops", "4", "--walks", "50", "--seed", "7")
 	var answer classifyAnswer
 	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
 		t.Fatalf("%v %+v", err, r)
@@ -160,6 +166,7 @@ func TestClassifyFile(t *testing.T) {
 
 // A label against all its neighbours is named.
 func TestClassifyOddLabels(t *testing.T) {
+	t.Parallel()
 	edges, odd := twoLabelledBlocks(t)
 	r := runLine(t, "", "classify", "--edges", edges, "--labels", odd)
 	if r.code != exitOK || !strings.Contains(r.err, `; check node "a7", "blue" with probability`) {
@@ -168,6 +175,7 @@ func TestClassifyOddLabels(t *testing.T) {
 }
 
 func TestClassifyRefuses(t *testing.T) {
+	t.Parallel()
 	edges, labels := twoBlocks(t)
 	dir := t.TempDir()
 	file := func(name, text string) string { return write(t, dir, name, text) }
@@ -188,12 +196,16 @@ func TestClassifyRefuses(t *testing.T) {
 		{exitUsage, "unknown flag: --level", []string{"--labels", labels, "--level", "0.5"}},
 		{exitUsage, "no such file", []string{"--labels", filepath.Join(dir, "none")}},
 		{exitUsage, "would overwrite --labels", []string{"--labels", labels, "-o", labels}},
-		{exitBadData, `all labels are "red": there is nothing to learn from; label a node of another class`, []string{"--labels", file("one", "node,class\na0,red\na1,red\n")}},
+		{exitBadData, `all labels are "red": there is nothing to learn from; label a node of another class`,
+			[]string{"--labels", file("one", "node,class\na0,red\na1,red\n")}},
 		{exitBadData, "it contains no labels, only a header", []string{"--labels", file("head", "node,class\n")}},
 		{exitBadData, "all its classes are missing", []string{"--labels", file("blank", "node,class\na0,\na1,\n")}},
-		{exitBadData, `:4:4: class "blue", but the node has another class on line 2`, []string{"--labels", file("two", "node,class\na0,red\nb0,blue\na0,blue\n")}},
-		{exitBadData, "none of its ids, such as \"q\" and \"r\", is a node of the graph", []string{"--labels", file("far", "node,class\nq,red\nr,blue\n")}},
-		{exitUsage, "they look like measurements, not like classes; read measurements with grfgp predict --measurements FILE", []string{"--labels", file("amounts", amounts.String())}},
+		{exitBadData, `:4:4: class "blue", but the node has another class on line 2`,
+			[]string{"--labels", file("two", "node,class\na0,red\nb0,blue\na0,blue\n")}},
+		{exitBadData, "none of its ids, such as \"q\" and \"r\", is a node of the graph",
+			[]string{"--labels", file("far", "node,class\nq,red\nr,blue\n")}},
+		{exitUsage, "they look like measurements, not like classes; read measurements with grfgp predict --measurements FILE",
+			[]string{"--labels", file("amounts", amounts.String())}},
 		{exitUsage, "the class may be in column class or label", []string{"--labels", file("both", "node,class,label\na0,1,x\nb0,2,y\n")}},
 	} {
 		args := []string{"classify"}
@@ -209,6 +221,7 @@ func TestClassifyRefuses(t *testing.T) {
 
 // What is odd about labels is said, and does not stop the work.
 func TestClassifyNotes(t *testing.T) {
+	t.Parallel()
 	edges, _ := twoBlocks(t)
 	for _, c := range []struct{ text, want string }{
 		{"node,class\na0,1\na2,1\nb3,2\nb4,2\n", "the classes look like numbers and are taken as names, not as amounts"},
@@ -224,10 +237,12 @@ func TestClassifyNotes(t *testing.T) {
 }
 
 func TestValidateLabels(t *testing.T) {
+	t.Parallel()
 	edges, labels := twoLabelledBlocks(t)
 	for _, scheme := range []string{"scattered", "neighbourhoods"} {
 		r := runLine(t, "", "validate", "--edges", edges, "--labels", labels, "--folds", "4", "--leave-out", scheme, "--family", "diffusion")
-		for _, want := range []string{"accuracy  ", "NLL  ", "ECE  ", "this model", "majority class", "label spreading", "given \\ predicted  blue  red\nblue "} {
+		for _, want := range []string{"accuracy  ", "NLL  ", "ECE  ", "this model", "majority class", "label spreading",
+			"given \\ predicted  blue  red\nblue "} {
 			if r.code != exitOK || !strings.Contains(r.out, want) {
 				t.Errorf("%s: exit %d, no %q in\n%s%s", scheme, r.code, want, r.out, r.err)
 			}
@@ -252,7 +267,8 @@ func TestValidateLabels(t *testing.T) {
 			t.Errorf("numbers in place of names: %+v", l)
 		}
 	}
-	if answer.Version != 2 || len(answer.Classes) != 2 || len(answer.Left) != 30 || len(answer.Verdict) != 3 || answer.Accuracy < 0.8 || len(answer.Baselines) != 3 || len(answer.Confusion) != 2 {
+	if answer.Version != 1 || len(answer.Classes) != 2 || len(answer.Left) != 30 || len(answer.Verdict) != 3 || answer.Accuracy < 0.8 ||
+		len(answer.Baselines) != 3 || len(answer.Confusion) != 2 {
 		t.Errorf("%+v", answer)
 	}
 	lone := write(t, t.TempDir(), "l", "node,class\na0,x\na1,x\nb3,y\n")
@@ -276,6 +292,7 @@ func TestValidateLabels(t *testing.T) {
 
 // Of many classes the commonest confusions are shown.
 func TestValidateManyClasses(t *testing.T) {
+	t.Parallel()
 	var l strings.Builder
 	l.WriteString("node,class\n")
 	for i := range 20 {
@@ -284,7 +301,8 @@ func TestValidateManyClasses(t *testing.T) {
 	dir := t.TempDir()
 	edges, labels := write(t, dir, "e", blockEdges(20)), write(t, dir, "l", l.String())
 	r := runLine(t, "", "validate", "--edges", edges, "--labels", labels, "--folds", "2", "--family", "diffusion")
-	if r.code != exitOK || !strings.Contains(r.out, "predicted             labels\n") || !strings.Contains(r.out, "\na class with a long…  ") || !strings.Contains(r.err, "the 10 most frequent confusions of ") {
+	if r.code != exitOK || !strings.Contains(r.out, "predicted             labels\n") ||
+		!strings.Contains(r.out, "\na class with a long…  ") || !strings.Contains(r.err, "the 10 most frequent confusions of ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -294,12 +312,14 @@ func TestSuggestLabels(t *testing.T) {
 	base := []string{"suggest", "--edges", edges, "--labels", labels, "--goal", "learn", "--family", "diffusion"}
 	run := func(args ...string) result { return runLine(t, "", append(base[:len(base):len(base)], args...)...) }
 	r := run("-n", "3")
-	if head, _, _ := strings.Cut(r.out, "\n"); r.code != exitOK || head != "node  most probable  probability  entropy  uncertainty reduction  cost  hops  reason" || strings.Count(r.out, "\n") != 4 {
+	if head, _, _ := strings.Cut(r.out, "\n"); r.code != exitOK ||
+		head != "node  most probable  probability  entropy  uncertainty reduction  cost  hops  reason" || strings.Count(r.out, "\n") != 4 {
 		t.Errorf("%+v", r)
 	}
 	csv := run("-n", "3", "--csv", "--threads", "1")
 	rows := parseRows(t, csv.out)
-	if csv.code != exitOK || len(rows) != 3 || rows[0]["hops"] != "" || rows[0]["why"] != "no path leads to a labelled node" || !strings.Contains("x y", rows[0]["node"]) {
+	if csv.code != exitOK || len(rows) != 3 || rows[0]["hops"] != "" || rows[0]["why"] != "no path leads to a labelled node" ||
+		!strings.Contains("x y", rows[0]["node"]) {
 		t.Errorf("%+v: want the component without labels first", csv)
 	}
 	for _, row := range rows {
@@ -319,7 +339,8 @@ func TestSuggestLabels(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
 		t.Fatalf("%v %+v", err, r)
 	}
-	if answer.Version != 1 || len(answer.Suggestions) != 10 || answer.Short != "no_allowed_nodes" || answer.Labels != 4 || len(answer.Classes) != 2 {
+	if answer.Version != 1 || len(answer.Suggestions) != 10 || answer.Short != "no_allowed_nodes" || answer.Labels != 4 ||
+		len(answer.Classes) != 2 {
 		t.Errorf("%+v", answer)
 	}
 	if !strings.Contains(r.err, "10 of the 30 nodes asked for: all other nodes are labelled") {
@@ -329,18 +350,21 @@ func TestSuggestLabels(t *testing.T) {
 	if rows := parseRows(t, run("--allowed", allowed, "--exclude", write(t, t.TempDir(), "x", "node\na3\n"), "--csv").out); len(rows) != 2 {
 		t.Errorf("%v, want a1 and b1", rows)
 	}
-	if rows := parseRows(t, run("--pending", write(t, t.TempDir(), "p", "node\nx\n"), "--budget", "3", "--csv").out); len(rows) != 2 || rows[0]["node"] == "x" {
+	if rows := parseRows(t, run("--pending", write(t, t.TempDir(), "p", "node\nx\n"), "--budget", "3", "--csv").out); len(rows) != 2 ||
+		rows[0]["node"] == "x" {
 		t.Errorf("%v, want two nodes beside the pending one", rows)
 	}
 }
 
 // Labels that nothing can be learned from, and flags that do not go with them.
 func TestSuggestLabelsWithoutAModel(t *testing.T) {
+	t.Parallel()
 	edges, labels := twoBlocks(t)
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, want string }{
 		"empty": {"node,class\n", "holds no labels yet: nodes are picked without a model, by the policy random"},
-		"one":   {"node,class\na0,red\na1,red\n", `all labels are "red": there is nothing to learn from: nodes are picked without a model, by the policy random`},
+		"one": {"node,class\na0,red\na1,red\n", `all labels are "red": there is nothing to learn from: nodes are picked without a model, by ` +
+			`the policy random`},
 	} {
 		r := runLine(t, "", "suggest", "--edges", edges, "--labels", write(t, dir, name, c.text), "--goal", "learn", "-n", "14", "--csv")
 		rows := parseRows(t, r.out)
@@ -380,7 +404,8 @@ func TestReportLabels(t *testing.T) {
 	report := func(args ...string) (string, result) {
 		t.Helper()
 		out := filepath.Join(t.TempDir(), "r.html")
-		r := runLine(t, "", append([]string{"report", "--edges", edges, "--labels", labels, "-o", out, "--folds", "3", "--family", "diffusion"}, args...)...)
+		r := runLine(t, "", append([]string{"report", "--edges", edges, "--labels", labels, "-o", out, "--folds", "3", "--family", "diffusion"},
+			args...)...)
 		page, err := os.ReadFile(out)
 		if r.code != exitOK || err != nil {
 			t.Fatalf("%v %+v", err, r)
@@ -389,7 +414,8 @@ func TestReportLabels(t *testing.T) {
 	}
 	page, _ := report("--title", "Two blocks", "--threads", "1")
 	for _, want := range []string{
-		"<h1>Two blocks</h1>", "42 nodes, 82 edges, 30 labels of 2 classes", "of held-out labels predicted correctly", "Most probable class", "Entropy of the class",
+		"<h1>Two blocks</h1>", "42 nodes, 82 edges, 30 labels of 2 classes", "of held-out labels predicted correctly", "Most probable class",
+		"Entropy of the class",
 		"Reliability of probabilities", "Confusion matrix", "Of 30 held-out labels", "Doubtful labels", "components without a label",
 	} {
 		if !strings.Contains(page, want) {
@@ -405,13 +431,15 @@ func TestReportLabels(t *testing.T) {
 	}
 	page, r := report("--folds", "0", "--json")
 	var answer classReportAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Labels != 30 || len(answer.Classes) != 2 || len(answer.Uncertain) != 10 || answer.Score != nil {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Labels != 30 || len(answer.Classes) != 2 ||
+		len(answer.Uncertain) != 10 || answer.Score != nil {
 		t.Errorf("%v %+v", err, answer)
 	}
 	if !strings.Contains(page, "No validation was made") || strings.Contains(page, "Reliability of probabilities") {
 		t.Error("a validation that nobody asked for")
 	}
-	if r := runLine(t, "", "report", "--edges", edges, "--labels", labels, "--unit", "m"); r.code != exitUsage || !strings.Contains(r.err, "--unit needs --measurements") {
+	if r := runLine(t, "", "report", "--edges", edges, "--labels", labels, "--unit", "m"); r.code != exitUsage ||
+		!strings.Contains(r.err, "--unit needs --measurements") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"grfgp"
 	"grfgp/crossval"
 	"grfgp/gp"
+	"grfgp/internal/cli"
 	"grfgp/report"
 )
 
 func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.Spec) error {
-	d, err := f.loadLabels(ctx, a, &f.input, &f.covariateFlags)
+	d, err := f.loadLabels(ctx, a, &f.Input, &f.covariateFlags)
 	if err != nil {
 		return err
 	}
@@ -22,7 +23,7 @@ func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.S
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return json.NewEncoder(a.Out).Encode(newClassAnswer(d, v))
 	}
 	if err := a.printClassValidation(d, v); err != nil {
@@ -52,7 +53,7 @@ type leftLabel struct {
 }
 
 func newClassAnswer(d *classData, v *crossval.ClassValidation) *classAnswer {
-	answer := &classAnswer{2, d.labels.Classes, v, crossval.ByKey(v.Baselines), []leftLabel{}, report.ClassVerdicts(v), d.known}
+	answer := &classAnswer{1, d.labels.Classes, v, crossval.ByKey(v.Baselines), []leftLabel{}, report.ClassVerdicts(v), d.known}
 	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftLabel{d.net.Graph.IDs().At(l.Node), d.labels.Classes[l.Class], d.labels.Classes[l.Predicted], l})
 	}
@@ -60,7 +61,8 @@ func newClassAnswer(d *classData, v *crossval.ClassValidation) *classAnswer {
 }
 
 // validateClasses cross-validates a classifier. Whole is fitted to all labels; nil: it is fitted here.
-func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod, whole *grfgp.Classification, f *foldFlags) (*crossval.ClassValidation, error) {
+func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod, whole *grfgp.Classification,
+	f *foldFlags) (*crossval.ClassValidation, error) {
 	twice := 0
 	for _, n := range d.data.Counts() {
 		if n > 1 {
@@ -68,15 +70,16 @@ func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec
 		}
 	}
 	if twice < 2 {
-		return nil, dataf("%s: cross-validation needs two classes with at least two labels each; label more nodes", d.labels.Report.File)
+		return nil, cli.Dataf("%s: cross-validation needs two classes with at least two labels each; label more nodes", d.labels.Report.File)
 	}
 	folds := min(f.folds, d.data.Len())
-	if err := a.fits(ctx, "validating", d.net.Graph, spec, grfgp.Job{Measurements: d.data.Len(), Classes: d.data.Classes, Folds: folds}); err != nil {
+	if err := a.fits(ctx, "validating", d.net.Graph, spec,
+		grfgp.Job{Measurements: d.data.Len(), Classes: d.data.Classes, Folds: folds}); err != nil {
 		return nil, err
 	}
-	s := a.talk.Stage("validating")
+	s := a.Talk.Stage("validating")
 	opts := f.options(folds)
-	opts.Classifier, opts.Progress, opts.Ranks = whole, s.Work(), a.ranks
+	opts.Classifier, opts.Progress, opts.Ranks = whole, s.Work(), a.Ranks
 	v, err := crossval.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, opts)
 	if err != nil {
 		return nil, fitError(ctx, err)
@@ -142,6 +145,6 @@ func (a *app) printConfusions(d *classData, v *crossval.ClassValidation) error {
 	for _, k := range all[:min(len(all), listed)] {
 		fmt.Fprintf(t, "%s\t%s\t%d\n", short20(d.labels.Classes[k.Class]), short20(d.labels.Classes[k.Predicted]), k.Count)
 	}
-	a.talk.Say("the %d most frequent confusions of %d; --json has all", min(len(all), listed), len(all))
+	a.Talk.Say("the %d most frequent confusions of %d; --json has all", min(len(all), listed), len(all))
 	return t.Flush()
 }

@@ -42,6 +42,7 @@ func TestClusterCommands(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "grfgp"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	buildLab(t, dir, "-tags", "mpi")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	var first []byte

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,19 +12,22 @@ import (
 	"grfgp"
 	"grfgp/covariate"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 )
 
 // covariateFlags say what a model may use beside the edges.
 type covariateFlags struct {
 	covariates []string
-	roles      choice
+	roles      cli.Choice
 }
 
 func (c *covariateFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&c.covariates, "covariates", nil, "`columns` of --nodes that the model may use: all, or names separated by commas (default: none)")
-	complete(cmd, "covariates", covariate.All)
-	c.roles.flag(cmd, "roles", "covariates computed from the graph itself, such as degrees and singular vectors; auto: used if they raise the likelihood", grfgp.RoleChoices()...)
+	cmd.Flags().StringSliceVar(&c.covariates, "covariates", nil,
+		"`columns` of --nodes that the model may use: all, or names separated by commas (default: none)")
+	cli.Complete(cmd, "covariates", covariate.All)
+	c.roles.Flag(cmd, "roles", "covariates computed from the graph itself, such as degrees and singular vectors; auto: used if they raise "+
+		"the likelihood", grfgp.RoleChoices()...)
 }
 
 // nodeFacts is what the columns of the node table tell about nodes.
@@ -75,7 +77,7 @@ func (t target) hidden(columns []covariate.Column, nodeFiles []string) []string 
 	if t.report == nil {
 		return nil
 	}
-	same := slices.ContainsFunc(nodeFiles, func(path string) bool { return sameFile(path, t.file) })
+	same := slices.ContainsFunc(nodeFiles, func(path string) bool { return cli.SameFile(path, t.file) })
 	roles := []graphio.Role{graphio.RoleValue, graphio.RoleClass}
 	if same {
 		roles = append(roles, graphio.RoleSD, graphio.RoleTested)
@@ -91,19 +93,6 @@ func (t target) hidden(columns []covariate.Column, nodeFiles []string) []string 
 	return hidden
 }
 
-// sameFile reports whether two paths name one file.
-func sameFile(a, b string) bool {
-	if a == "-" || b == "-" {
-		return false
-	}
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
-}
-
 // names returns the columns that the flags name, or all; nil without any.
 func (c *covariateFlags) names() (names []string) {
 	for _, name := range c.covariates {
@@ -114,15 +103,15 @@ func (c *covariateFlags) names() (names []string) {
 
 // known encodes the columns that the flags name, and says what was done. It returns
 // nil if there are none.
-func (c *covariateFlags) known(a *app, net *graphio.Network, in *input, t target) (*nodeFacts, error) {
+func (c *covariateFlags) known(a *app, net *graphio.Network, in *cli.Input, t target) (*nodeFacts, error) {
 	columns := net.Nodes.Covariates()
-	hidden := t.hidden(columns, in.nodes)
+	hidden := t.hidden(columns, in.Nodes)
 	if len(c.covariates) == 0 {
 		a.tellUnused(columns, hidden)
 		return nil, nil
 	}
 	if net.Nodes == nil {
-		return nil, usagef("--covariates %s: covariates are columns of the node table; give --nodes FILE", strings.Join(c.covariates, ","))
+		return nil, cli.Usagef("--covariates %s: covariates are columns of the node table; give --nodes FILE", strings.Join(c.covariates, ","))
 	}
 	names := c.names()
 	chosen, err := covariate.Select(columns, names, hidden...)
@@ -145,7 +134,7 @@ func (c *covariateFlags) known(a *app, net *graphio.Network, in *input, t target
 
 // encode turns columns into numbers.
 func (a *app) encode(net *graphio.Network, chosen []covariate.Column) (*nodeFacts, error) {
-	s := a.talk.Stage("encoding columns")
+	s := a.Talk.Stage("encoding columns")
 	set, err := covariate.Encode(chosen, net.Graph.Len(), covariate.Options{})
 	if err != nil {
 		return nil, err
@@ -171,17 +160,17 @@ func (a *app) savedColumns(path string, net *graphio.Network) (*nodeFacts, error
 	defer f.Close()
 	names, err := grfgp.SavedColumns(f)
 	if err != nil {
-		return nil, dataf("%s: %w", path, err)
+		return nil, cli.Dataf("%s: %w", path, err)
 	}
 	if len(names) == 0 {
 		return nil, nil
 	}
 	if net.Nodes == nil {
-		return nil, usagef("--model %s uses columns of the node table (%s); give --nodes FILE", path, listed(names))
+		return nil, cli.Usagef("--model %s uses columns of the node table (%s); give --nodes FILE", path, listed(names))
 	}
 	chosen, err := covariate.Select(net.Nodes.Covariates(), names)
 	if err != nil {
-		return nil, usagef("--model %s: %w; give the --nodes with which it was fitted", path, err)
+		return nil, cli.Usagef("--model %s: %w; give the --nodes with which it was fitted", path, err)
 	}
 	return a.encode(net, chosen)
 }
@@ -189,16 +178,16 @@ func (a *app) savedColumns(path string, net *graphio.Network) (*nodeFacts, error
 // tell prints what was done to the columns.
 func (k *nodeFacts) tell(a *app) {
 	if len(k.LeftOut) > 0 {
-		a.talk.Say("  left out, because it is to be predicted: %s", strings.Join(k.LeftOut, ", "))
+		a.Talk.Say("  left out, because it is to be predicted: %s", strings.Join(k.LeftOut, ", "))
 	}
 	for _, note := range k.Notes {
-		a.talk.Say("  %s", note)
+		a.Talk.Say("  %s", note)
 	}
 	for _, warning := range k.Warnings {
-		a.talk.Say("  warning: %s", warning)
+		a.Talk.Say("  warning: %s", warning)
 	}
 	if k.set.Empty() {
-		a.talk.Say("  warning: nothing can be learned from these columns; the model has no covariates")
+		a.Talk.Say("  warning: nothing can be learned from these columns; the model has no covariates")
 	}
 }
 
@@ -216,7 +205,7 @@ func (a *app) tellUnused(columns []covariate.Column, hidden []string) {
 	if len(names) == 0 {
 		return
 	}
-	a.talk.Say("  columns not used: %s; --covariates all uses them", listed(names))
+	a.Talk.Say("  columns not used: %s; --covariates all uses them", listed(names))
 }
 
 // listed lists the first names.
@@ -231,7 +220,7 @@ func listed(names []string) string {
 // covariateError gives errors about columns their exit code.
 func covariateError(names []string, err error) error {
 	if errors.Is(err, covariate.ErrColumns) {
-		return usagef("--covariates %s: %w", strings.Join(names[:min(len(names), mostListed)], ","), err)
+		return cli.Usagef("--covariates %s: %w", strings.Join(names[:min(len(names), mostListed)], ","), err)
 	}
 	return err
 }
@@ -253,7 +242,7 @@ func (a *app) effects(ctx context.Context, m explainer, terms []string, quantity
 	if len(terms) == 0 || len(terms) == 1 && terms[0] == "graph" {
 		return nil, nil
 	}
-	s := a.talk.Stage("computing effects")
+	s := a.Talk.Stage("computing effects")
 	e, err := m.Effects(ctx)
 	if err != nil {
 		return nil, fitError(ctx, err)
@@ -261,7 +250,7 @@ func (a *app) effects(ctx context.Context, m explainer, terms []string, quantity
 	s.Done("%s", plural.Count(len(e.Columns), "effects"))
 	f := &effectFacts{e, e.Words(quantity)}
 	for _, words := range f.Words {
-		a.talk.Say("  %s", words)
+		a.Talk.Say("  %s", words)
 	}
 	return f, nil
 }

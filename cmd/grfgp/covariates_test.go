@@ -15,6 +15,7 @@ import (
 
 	"grfgp"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // roads is a grid of 12 × 12 nodes with a node table, and values that rise by 2 with each
@@ -72,12 +73,14 @@ func (r *roads) file(t testing.TB, name, text string) string {
 // predict runs predict with the node table and other flags.
 func (r *roads) predict(t testing.TB, flags ...string) result {
 	t.Helper()
-	return runLine(t, "", append([]string{"predict", "--edges", r.edges, "--nodes", r.nodes, "--measurements", r.measurements, "--family", "diffusion", "--scales", "one", "--roles", "none"}, flags...)...)
+	return runLine(t, "", append([]string{"predict", "--edges", r.edges, "--nodes", r.nodes, "--measurements", r.measurements, "--family",
+		"diffusion", "--scales", "one", "--roles", "none"}, flags...)...)
 }
 
 // Columns are used if the user asks for them; otherwise the program says that they could
 // be.
 func TestPredictCovariates(t *testing.T) {
+	t.Parallel()
 	r := newRoads(t, nil, "")
 	without := r.predict(t, "--json")
 	if without.code != exitOK || !strings.Contains(without.err, "columns not used: lanes, kind; --covariates all uses them") {
@@ -97,10 +100,12 @@ func TestPredictCovariates(t *testing.T) {
 	if got := strings.Join(answer.Known.Columns, ","); got != "lanes,kind" {
 		t.Errorf("columns %s", got)
 	}
-	if e := answer.Effects; e == nil || len(e.Columns) != 2 || e.Columns[0].Column != "lanes" || !e.Columns[0].Clear() || e.Columns[1].Clear() || len(e.Parts) != 3 {
+	if e := answer.Effects; e == nil || len(e.Columns) != 2 || e.Columns[0].Column != "lanes" || !e.Columns[0].Clear() ||
+		e.Columns[1].Clear() || len(e.Parts) != 3 {
 		t.Errorf("effects %+v", e)
 	}
-	for _, said := range []string{"diffusion + covariates, method dense", "volume rises with lanes: +", "from 1 to 4", "no clear effect of kind=", "shares of the variation: all columns together "} {
+	for _, said := range []string{"diffusion + covariates, method dense", "volume rises with lanes: +", "from 1 to 4",
+		"no clear effect of kind=", "shares of the variation: all columns together "} {
 		if !strings.Contains(with.err, said) {
 			t.Errorf("nothing said of %q in\n%s", said, with.err)
 		}
@@ -134,6 +139,7 @@ func (r *roads) rmse(t testing.TB, out string) float64 {
 
 // A saved model names the columns that it needs, and finds them in the node table.
 func TestPredictCovariatesSaved(t *testing.T) {
+	t.Parallel()
 	r := newRoads(t, func(i int) string { return fmt.Sprintf(",%d", i*i%17) }, ",other")
 	model := filepath.Join(r.dir, "model")
 	fitted := r.predict(t, "--covariates", "lanes,kind", "--save-model", model)
@@ -157,7 +163,8 @@ func TestPredictCovariatesSaved(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", name, got, c.said)
 		}
 	}
-	if got := runLine(t, "", "predict", "--edges", r.edges, "--nodes", r.nodes, "--model", model, "--covariates", "all"); got.code != exitUsage {
+	if got := runLine(t, "", "predict", "--edges", r.edges, "--nodes", r.nodes, "--model", model, "--covariates",
+		"all"); got.code != exitUsage {
 		t.Errorf("--model with --covariates: %+v", got)
 	}
 }
@@ -165,16 +172,19 @@ func TestPredictCovariatesSaved(t *testing.T) {
 // The column to be predicted is no covariate, whether it is in the node table under its
 // own name or the node table is the file of measurements.
 func TestCovariatesTarget(t *testing.T) {
+	t.Parallel()
 	r := newRoads(t, func(i int) string { return fmt.Sprintf(",%d", i) }, ",Volume")
 	got := r.predict(t, "--covariates", "all", "--json")
 	if got.code != exitOK || !strings.Contains(got.err, "left out, because it is to be predicted: Volume") {
 		t.Errorf("%+v", got)
 	}
 	var answer predictAnswer
-	if err := json.Unmarshal([]byte(got.out), &answer); err != nil || len(answer.Known.LeftOut) != 1 || strings.Join(answer.Known.Columns, ",") != "lanes,kind" {
+	if err := json.Unmarshal([]byte(got.out), &answer); err != nil || len(answer.Known.LeftOut) != 1 ||
+		strings.Join(answer.Known.Columns, ",") != "lanes,kind" {
 		t.Errorf("%v: %+v", err, answer.Known)
 	}
-	if got := r.predict(t, "--covariates", "Volume"); got.code != exitUsage || !strings.Contains(got.err, `"Volume" is what is to be predicted; leave it out`) {
+	if got := r.predict(t, "--covariates", "Volume"); got.code != exitUsage ||
+		!strings.Contains(got.err, `"Volume" is what is to be predicted; leave it out`) {
 		t.Errorf("%+v", got)
 	}
 
@@ -197,6 +207,7 @@ func TestCovariatesTarget(t *testing.T) {
 
 // Columns of any kind are used or left out, and the program says which.
 func TestCovariatesOdd(t *testing.T) {
+	t.Parallel()
 	many := func(columns int) (func(i int) string, string) {
 		var header strings.Builder
 		for k := range columns {
@@ -224,15 +235,16 @@ func TestCovariatesOdd(t *testing.T) {
 		{"more columns than measurements", wide, wideHeader, "102 columns as"},
 		{"10,000 columns", huge, hugeHeader, "10002 columns as"},
 		{"target in disguise", func(i int) string { return fmt.Sprintf(",%d", i) }, ",copy", ""},
-		{"missing values", func(i int) string { return []string{",", fmt.Sprintf(",%d", i*i%13)}[min(1, i%4)] }, ",age", "age: 36 of 144 missing"},
+		{"missing values", func(i int) string { return []string{",", fmt.Sprintf(",%d", i*i%13)}[min(1, i%4)] }, ",age",
+			"age: 36 of 144 missing"},
 		{"dates", func(i int) string { return fmt.Sprintf(",20%02d-03-%02d", i%20, 1+i%28) }, ",built", "built"},
 		{"categories", func(i int) string { return "," + []string{"a", "b", "c"}[i%3] }, ",zone", "zone"},
 		{"words", func(i int) string { return "," + []string{"red;old", "blue;old", "red;new", "blue;new;tall"}[i%4] }, ",tags", "words"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			extra := c.extra
-			if c.name == "10,000 columns" && testing.Short() {
-				t.Skip("10,000 columns take seconds")
+			if c.name == "10,000 columns" {
+				testkit.Full(t)
 			}
 			r := newRoads(t, extra, c.header)
 			if c.name == "target in disguise" {
@@ -259,6 +271,7 @@ func TestCovariatesOdd(t *testing.T) {
 }
 
 func TestCovariatesRefused(t *testing.T) {
+	t.Parallel()
 	r := newRoads(t, nil, "")
 	for _, c := range []struct {
 		name, said string
@@ -277,6 +290,7 @@ func TestCovariatesRefused(t *testing.T) {
 
 // Tables are joined by id; a node that a table does not have lacks its values.
 func TestCovariatesJoined(t *testing.T) {
+	t.Parallel()
 	r := newRoads(t, nil, "")
 	var second strings.Builder
 	second.WriteString("id,speed\n")
@@ -285,7 +299,8 @@ func TestCovariatesJoined(t *testing.T) {
 	}
 	got := r.predict(t, "--nodes", r.file(t, "second.csv", second.String()), "--covariates", "all", "--json")
 	var answer predictAnswer
-	if err := json.Unmarshal([]byte(got.out), &answer); err != nil || strings.Join(answer.Known.Columns, ",") != "lanes,kind,speed" || len(answer.Nodes) != len(r.values) {
+	if err := json.Unmarshal([]byte(got.out), &answer); err != nil || strings.Join(answer.Known.Columns, ",") != "lanes,kind,speed" ||
+		len(answer.Nodes) != len(r.values) {
 		t.Errorf("%v: %+v", err, got)
 	}
 	for _, row := range answer.Nodes {
@@ -297,8 +312,10 @@ func TestCovariatesJoined(t *testing.T) {
 
 // Every verb that fits a model takes columns.
 func TestCovariatesOfVerbs(t *testing.T) {
+	t.Parallel()
 	r := newRoads(t, nil, "")
-	files := []string{"--edges", r.edges, "--nodes", r.nodes, "--family", "diffusion", "--scales", "one", "--roles", "none", "--covariates", "all", "--json"}
+	files := []string{"--edges", r.edges, "--nodes", r.nodes, "--family", "diffusion", "--scales", "one", "--roles", "none", "--covariates",
+		"all", "--json"}
 	page := filepath.Join(r.dir, "r.html")
 	for _, line := range [][]string{
 		{"validate", "--measurements", r.measurements, "--folds", "2"},
@@ -321,15 +338,18 @@ func TestCovariatesOfVerbs(t *testing.T) {
 					Words   []string
 				}
 			}
-			if err := json.Unmarshal([]byte(got.out), &answer); got.code != exitOK || err != nil || answer.Known == nil || strings.Join(answer.Known.Columns, ",") != "lanes,kind" {
+			if err := json.Unmarshal([]byte(got.out), &answer); got.code != exitOK || err != nil || answer.Known == nil ||
+				strings.Join(answer.Known.Columns, ",") != "lanes,kind" {
 				t.Fatalf("%v: %+v", err, got)
 			}
-			if regression := line[1] != "--labels"; regression && (answer.Effects == nil || len(answer.Effects.Columns) != 2 || line[0] != "report" && len(answer.Effects.Words) == 0) {
+			if regression := line[1] != "--labels"; regression &&
+				(answer.Effects == nil || len(answer.Effects.Columns) != 2 || line[0] != "report" && len(answer.Effects.Words) == 0) {
 				t.Errorf("effects %+v", answer.Effects)
 			}
 			if line[0] == "report" && line[1] == "--measurements" {
 				html, err := os.ReadFile(page)
-				for _, has := range []string{`<section id="effects">`, "volume rises with lanes: ", "Parts of the model", "<td class=\"t\">lanes</td>", "<circle"} {
+				for _, has := range []string{`<section id="effects">`, "volume rises with lanes: ", "Parts of the model", "<td class=\"t\">lanes</td>",
+					"<circle"} {
 					if err != nil || !strings.Contains(string(html), has) {
 						t.Errorf("%v: the report has no %s", err, has)
 					}
@@ -350,13 +370,9 @@ func TestCovariatesOfVerbs(t *testing.T) {
 // Words of papers tell their topics: Cora by the command line, with a label in
 // thirteen.
 func TestCovariatesCora(t *testing.T) {
-	dir := "../../../shared/datasets/cora_words"
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no shared data here: ", err)
-	}
-	if testing.Short() {
-		t.Skip("Cora takes seconds")
-	}
+	t.Parallel()
+	testkit.Full(t)
+	dir := testkit.Data(t, "cora_words")
 	labels, err := os.Open(filepath.Join(dir, "labels.csv.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -383,7 +399,8 @@ func TestCovariatesCora(t *testing.T) {
 	if err := os.WriteFile(file, []byte(known.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := runLine(t, "", "classify", "--edges", filepath.Join(dir, "edges.csv.gz"), "--nodes", filepath.Join(dir, "words.csv.gz"), "--column", "id=node", "--labels", file,
+	got := runLine(t, "", "classify", "--edges", filepath.Join(dir, "edges.csv.gz"), "--nodes", filepath.Join(dir, "words.csv.gz"), "--column",
+		"id=node", "--labels", file,
 		"--covariates", "all", "--roles", "none", "--family", "diffusion", "--scales", "one", "--classifier", "one-vs-all", "--json")
 	var answer classifyAnswer
 	if err := json.Unmarshal([]byte(got.out), &answer); err != nil || got.code != exitOK {
@@ -406,6 +423,7 @@ func TestCovariatesCora(t *testing.T) {
 // Where one file is the node table and holds the measurements, no column that the model
 // uses is said not to be used.
 func TestOneFileOfBoth(t *testing.T) {
+	t.Parallel()
 	r := newRoads(t, nil, "")
 	both := filepath.Join(r.dir, "both.csv")
 	nodes, err := os.ReadFile(r.nodes)
@@ -423,7 +441,8 @@ func TestOneFileOfBoth(t *testing.T) {
 	if err := os.WriteFile(both, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := runLine(t, "", "predict", "--edges", r.edges, "--nodes", both, "--measurements", both, "--column", "value=volume", "--covariates", "all", "--family", "diffusion", "--scales", "one", "--roles", "none")
+	got := runLine(t, "", "predict", "--edges", r.edges, "--nodes", both, "--measurements", both, "--column", "value=volume", "--covariates",
+		"all", "--family", "diffusion", "--scales", "one", "--roles", "none")
 	if got.code != exitOK || strings.Contains(got.err, "not used:") {
 		t.Errorf("%+v", got.err)
 	}

@@ -41,11 +41,11 @@ other. Another --seed gives other data.`,
 }
 
 func (a *app) demo(ctx context.Context, dir, device string) error {
-	s := a.talk.Stage("generating data")
-	r := newDemo(a.seed)
+	s := a.Talk.Stage("generating data")
+	r := newDemo(a.Seed)
 	r.Spec.Device = device
-	files := demoFiles(a.seed)
-	if err := leaveFiles(dir, files); err != nil {
+	files := demoFiles(a.Seed)
+	if err := leaveFiles(a.Kept, dir, files); err != nil {
 		return err
 	}
 	s.Done("a city of %d junctions with %d sensors, and two other data sets", len(r.Truth), r.Data.Len())
@@ -56,7 +56,7 @@ func (a *app) demo(ctx context.Context, dir, device string) error {
 	if err := a.writePage(ctx, page, r.Write); err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		answer := demoAnswer{reportAnswer: r.answer(page), Dir: dir}
 		for _, f := range files {
 			answer.Files = append(answer.Files, f.name)
@@ -108,7 +108,8 @@ func (a *app) printDemo(r *subject, dir string, files []demoFile) error {
 		fmt.Fprintf(t, "\t%.3g km/h by the baseline %s\n", v.BaselineRMSE[name], name)
 	}
 	fmt.Fprintf(t, "coverage\t95 %% intervals contain %.1f %% of the held-out measurements\n", 100*v.Coverage.At(0.95))
-	fmt.Fprintf(t, "truth\terror %.3g km/h (RMSE) at the %d junctions without a sensor; 95 %% intervals contain %.1f %% of the true speeds\n", truth.RMSE, truth.Nodes, 100*truth.Coverage)
+	fmt.Fprintf(t, "truth\terror %.3g km/h (RMSE) at the %d junctions without a sensor; 95 %% intervals contain %.1f %% of the true speeds\n",
+		truth.RMSE, truth.Nodes, 100*truth.Coverage)
 	fmt.Fprintf(t, "most uncertain\t%s\n", strings.Join(idsOf(g, r.MostUncertain()[:5]), ", "))
 	fmt.Fprintf(t, "\nThe folder %s contains:\n", dir)
 	for _, f := range append([]demoFile{{name: "report.html", about: "the report with maps: open it in a browser"}}, files...) {

@@ -15,6 +15,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/city"
+	"grfgp/internal/cli"
 	"grfgp/internal/examples"
 )
 
@@ -80,8 +81,10 @@ func areaFiles(seed uint64) []demoFile {
 	for _, b := range a.Borders {
 		borders.rows = append(borders.rows, []string{a.IDs[b[0]], a.IDs[b[1]]})
 	}
-	areas := demoFile{"areas.csv", "centres of the areas, in km, and the percentage of people who work outdoors", [][]string{{"area", "x", "y", "farming"}}}
-	cases := demoFile{"cases.csv", "cases of a disease in the areas that have reported, and the number to expect", [][]string{{"area", "cases", "expected"}}}
+	areas := demoFile{"areas.csv", "centres of the areas, in km, and the percentage of people who work outdoors",
+		[][]string{{"area", "x", "y", "farming"}}}
+	cases := demoFile{"cases.csv", "cases of a disease in the areas that have reported, and the number to expect",
+		[][]string{{"area", "cases", "expected"}}}
 	for i, id := range a.IDs {
 		areas.rows = append(areas.rows, []string{id, fixed(a.X[i], 1), fixed(a.Y[i], 1), fixed(a.Farming[i], 1)})
 		if a.Cases[i] >= 0 {
@@ -109,9 +112,9 @@ func fixed(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', 
 
 // leaveFiles writes the files of the demo into a folder. A file of another content is
 // somebody's work, and is not replaced.
-func leaveFiles(dir string, files []demoFile) error {
+func leaveFiles(kept *cli.Kept, dir string, files []demoFile) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return usagef("--dir %s: %w; name another folder", dir, err)
+		return cli.Usagef("--dir %s: %w; name another folder", dir, err)
 	}
 	var missing []demoFile
 	for _, f := range files {
@@ -120,14 +123,14 @@ func leaveFiles(dir string, files []demoFile) error {
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, f)
 		case err != nil:
-			return usagef("--dir %s: %w; name another folder", dir, err)
+			return cli.Usagef("--dir %s: %w; name another folder", dir, err)
 		case !bytes.Equal(old, f.text()):
-			return usagef("--dir %s: %s has other contents than the demo's, and is not replaced; name another folder", dir, path)
+			return cli.Usagef("--dir %s: %s has other contents than the demo's, and is not replaced; name another folder", dir, path)
 		}
 	}
 	for _, f := range missing {
 		write := func(w io.Writer) error { _, err := w.Write(f.text()); return err }
-		if err := writeFile(filepath.Join(dir, f.name), write); err != nil {
+		if err := kept.Write(filepath.Join(dir, f.name), write); err != nil {
 			return err
 		}
 	}

@@ -8,16 +8,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"grfgp/internal/cli"
 )
 
 // The city with a cheaper model than the verb's own, which takes seconds.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	r := newDemo(1)
 	r.validation.Folds, r.Spec.Family, r.Spec.Method, r.Spec.Hops, r.Spec.Rank = 2, "diffusion", "lowrank", 8, 300
 	dir := t.TempDir()
 	out := filepath.Join(dir, "report.html")
 	var answer bytes.Buffer
-	a := &app{Streams: Streams{Out: &answer, Err: io.Discard}, talk: newTalk(io.Discard, true)}
+	a := newApp(Streams{Out: &answer, Err: io.Discard})
+	a.Talk = cli.NewTalk(io.Discard, true)
 	if err := a.run(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +37,8 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(out)
-	if err != nil || !bytes.Contains(page, []byte("The truth is known here.")) || !bytes.Contains(page, []byte("Nodes are at their x and y.")) {
+	if err != nil || !bytes.Contains(page, []byte("The truth is known here.")) ||
+		!bytes.Contains(page, []byte("Nodes are at their x and y.")) {
 		t.Errorf("%v: no truth in %d bytes", err, len(page))
 	}
 	// The means are better than the overall mean, and 95 % intervals hold most.
@@ -43,6 +48,7 @@ func TestDemo(t *testing.T) {
 }
 
 func TestDemoInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()
@@ -55,9 +61,10 @@ func TestDemoInterrupted(t *testing.T) {
 // The files are those of the seed, and are read as they are meant. Files that somebody has
 // changed are not replaced.
 func TestDemoFiles(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	for range 2 { // the second finds them
-		if err := leaveFiles(dir, demoFiles(1)); err != nil {
+		if err := leaveFiles(nil, dir, demoFiles(1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,10 +86,10 @@ func TestDemoFiles(t *testing.T) {
 	if err := os.WriteFile(at("speeds.csv"), []byte("node,speed\nA001,30\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := leaveFiles(dir, demoFiles(1)); err == nil || !strings.Contains(err.Error(), "speeds.csv has other contents") {
+	if err := leaveFiles(nil, dir, demoFiles(1)); err == nil || !strings.Contains(err.Error(), "speeds.csv has other contents") {
 		t.Error(err)
 	}
-	if err := leaveFiles(at("roads.csv"), demoFiles(1)); err == nil {
+	if err := leaveFiles(nil, at("roads.csv"), demoFiles(1)); err == nil {
 		t.Error("a file is no folder")
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // deployed reads a file that is made for other programs.
@@ -47,15 +46,18 @@ func TestDeployedCommands(t *testing.T) {
 	}
 	places := strings.NewReplacer("/var/lib/grfgp", dir, "/run/grfgp", dir, ":8080", ":0")
 	t.Setenv(storeEnv, filepath.Join(dir, "studies.db"))
-	for name, line := range map[string][]string{"unit": strings.Fields(places.Replace(unit[1])), "image": strings.Split(places.Replace(strings.Join(args, "\x00")), "\x00")} {
-		if r := runLine(t, "", line...); r.code != exitUsage || !strings.Contains(r.err, "needs tokens") || !strings.Contains(r.err, "'grfgp token add NAME --role ROLE' makes them") {
+	for name, line := range map[string][]string{"unit": strings.Fields(places.Replace(unit[1])),
+		"image": strings.Split(places.Replace(strings.Join(args, "\x00")), "\x00")} {
+		if r := runLine(t, "", line...); r.code != exitUsage || !strings.Contains(r.err, "needs tokens") ||
+			!strings.Contains(r.err, "'grfgp token add NAME --role ROLE' makes them") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	if r := runLine(t, "", "token", "add", "anna", "--role", "run"); r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
-	for name, line := range map[string][]string{"unit": strings.Fields(places.Replace(unit[1])), "image": strings.Split(places.Replace(strings.Join(args, "\x00")), "\x00")} {
+	for name, line := range map[string][]string{"unit": strings.Fields(places.Replace(unit[1])),
+		"image": strings.Split(places.Replace(strings.Join(args, "\x00")), "\x00")} {
 		ctx, cancel := context.WithCancel(t.Context())
 		r, w := io.Pipe()
 		var talk bytes.Buffer
@@ -72,13 +74,15 @@ func TestDeployedCommands(t *testing.T) {
 			t.Errorf("%s: exit %d; %s", name, code, talk.String())
 		}
 	}
-	if golang := regexp.MustCompile(`(?m)^FROM golang:(\S+) `).FindStringSubmatch(deployed(t, "Dockerfile")); golang == nil || !strings.Contains(deployed(t, "go.mod"), "\ngo "+golang[1]) {
+	if golang := regexp.MustCompile(`(?m)^FROM golang:(\S+) `).FindStringSubmatch(deployed(t, "Dockerfile")); golang == nil ||
+		!strings.Contains(deployed(t, "go.mod"), "\ngo "+golang[1]) {
 		t.Errorf("the image is built with Go %v, which is not that of go.mod", golang)
 	}
 }
 
 // systemd understands the unit.
 func TestUnit(t *testing.T) {
+	t.Parallel()
 	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("there is no systemd-analyze on this machine")
@@ -96,6 +100,7 @@ func TestUnit(t *testing.T) {
 // The examples of proxies work: people get in with tokens, under a path, the log has their
 // addresses, and events arrive as they happen.
 func TestProxyExamples(t *testing.T) {
+	t.Parallel()
 	port := freePort(t)
 	for _, proxy := range []struct {
 		program, file string
@@ -104,7 +109,8 @@ func TestProxyExamples(t *testing.T) {
 		end           os.Signal
 	}{
 		{"nginx", "deploy/nginx.conf", func(dir, text string) string {
-			text = strings.NewReplacer("listen 443", "listen 127.0.0.1"+port, "/etc/ssl/lab.example.org.pem", dir+"/cert.pem", "/etc/ssl/lab.example.org.key", dir+"/key.pem").Replace(text)
+			text = strings.NewReplacer("listen 443", "listen 127.0.0.1"+port, "/etc/ssl/lab.example.org.pem", dir+"/cert.pem",
+				"/etc/ssl/lab.example.org.key", dir+"/key.pem").Replace(text)
 			user := ""
 			if os.Getuid() == 0 {
 				user = "user root;\n"
@@ -180,16 +186,14 @@ func tryProxy(t *testing.T, at, dir, token string, log, talk *lockedLog) {
 		}
 		return client.Do(req)
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	until(t, func() bool { // the proxy listens
 		resp, err := do("GET", "/healthz", "")
-		if err == nil && resp.StatusCode == 200 {
-			resp.Body.Close()
-			break
+		if err != nil {
+			return false
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%v; %s", err, talk.String())
-		}
-	}
+		defer resp.Body.Close()
+		return resp.StatusCode == 200
+	})
 	want := func(status int, method, path, body string, headers ...string) string {
 		t.Helper()
 		resp, err := do(method, path, body, headers...)
@@ -211,10 +215,12 @@ func tryProxy(t *testing.T, at, dir, token string, log, talk *lockedLog) {
 	want(200, "GET", "", "") // sent on to the page
 	want(401, "GET", "/v1/studies", "")
 	var graph struct{ ID string }
-	if err := json.Unmarshal([]byte(want(201, "POST", "/v1/graphs", "source,target\na,b\nb,c\n", "Content-Type", "text/csv", "Authorization", bearer)), &graph); err != nil {
+	if err := json.Unmarshal([]byte(want(201, "POST", "/v1/graphs", "source,target\na,b\nb,c\n", "Content-Type", "text/csv", "Authorization",
+		bearer)), &graph); err != nil {
 		t.Fatal(err)
 	}
-	want(201, "POST", "/v1/studies", fmt.Sprintf(`{"name":"s","graph":%q}`, graph.ID), "Content-Type", "application/json", "Authorization", bearer)
+	want(201, "POST", "/v1/studies", fmt.Sprintf(`{"name":"s","graph":%q}`, graph.ID), "Content-Type", "application/json", "Authorization",
+		bearer)
 	if text := log.String(); !strings.Contains(text, "from=127.0.0.1:0 by=anna") || strings.Contains(text, "6.6.6.6") {
 		t.Errorf("the log of the server is\n%s", text)
 	}
@@ -227,7 +233,8 @@ func tryProxy(t *testing.T, at, dir, token string, log, talk *lockedLog) {
 		t.Fatal(err)
 	}
 	defer events.Body.Close()
-	want(201, "POST", "/v1/studies/s/observations", `{"observations":[{"node":"a","value":1}]}`, "Content-Type", "application/json", "Authorization", bearer)
+	want(201, "POST", "/v1/studies/s/observations", `{"observations":[{"node":"a","value":1}]}`, "Content-Type", "application/json",
+		"Authorization", bearer)
 	for lines := bufio.NewScanner(events.Body); ; {
 		if !lines.Scan() {
 			t.Fatal("the stream ended")

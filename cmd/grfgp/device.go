@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -9,34 +8,37 @@ import (
 	"github.com/spf13/pflag"
 
 	"grfgp"
+	"grfgp/internal/cli"
 )
 
 // deviceFlag is that of verbs which compute models: where they do.
-type deviceFlag struct{ choice }
+type deviceFlag struct{ cli.Choice }
 
 func (d *deviceFlag) flag(cmd *cobra.Command) {
-	d.choice.flag(cmd, "device", "where to compute; auto: also on a graphics card, if there is one, gpu: the same, but an error without one; results agree closely", grfgp.Devices()...)
+	d.Choice.Flag(cmd, "device", "where to compute; auto: also on a graphics card, if there is one, gpu: the same, but an error without "+
+		"one; results agree closely", grfgp.Devices()...)
 }
 
 // flagOfStudies is the flag of verbs for studies.
 func (d *deviceFlag) flagOfStudies(cmd *cobra.Command, to *pflag.FlagSet) {
 	words := []string{"cpu", "auto", "gpu"} // on the processor they are the same on every machine
-	d.choice = choice{words, words[0]}
-	to.Var(&d.choice, "device", choiceHelp("where models are computed, unless a server does; suggestions that a graphics card computed can be verified on such a card only", words))
-	complete(cmd, "device", words...)
+	d.Choice = cli.Choice{Words: words, Value: words[0]}
+	to.Var(&d.Choice, "device", cli.ChoiceHelp("where models are computed, unless a server does; suggestions that a graphics card "+
+		"computed can be verified on such a card only", words))
+	cli.Complete(cmd, "device", words...)
 }
 
 // name returns the device as a Spec has it; empty where a verb has no such flag.
 func (d *deviceFlag) name(a *app) string {
 	switch {
-	case d.value == "":
+	case d.Value == "":
 		return ""
-	case !a.ranks.Alone():
+	case !a.Ranks.Alone():
 		return "cpu" // gpu was refused
-	case d.value == "auto":
+	case d.Value == "auto":
 		return ""
 	}
-	return d.value
+	return d.Value
 }
 
 // checkDevice refuses a device that is not there, before anything is read or written.
@@ -45,27 +47,17 @@ func (a *app) checkDevice(flags *pflag.FlagSet) error {
 	if f == nil || f.Value.String() != "gpu" {
 		return nil
 	}
-	if !a.ranks.Alone() {
-		return usagef("--device gpu: ranks and a graphics card cannot be combined yet; leave it out")
+	if !a.Ranks.Alone() {
+		return cli.Usagef("--device gpu: ranks and a graphics card cannot be combined yet; leave it out")
 	}
 	_, err := grfgp.Card()
 	return err
 }
 
-// isCardError reports whether an error is about a graphics card that was asked for.
-func isCardError(err error) bool {
-	return errors.Is(err, grfgp.ErrNoCard) || errors.Is(err, grfgp.ErrCardMemory) || errors.Is(err, grfgp.ErrCardLost)
-}
-
-// cardRemedy says how to go on without a card.
-func cardRemedy(err error) error {
-	return fmt.Errorf("%w; give --device auto to go on without it", err)
-}
-
 // tellLoss says that the card was lost, if nobody has said so.
 func (a *app) tellLoss() {
 	err := grfgp.CardLost()
-	if err == nil || a.talk == nil {
+	if err == nil || a.Talk == nil {
 		return
 	}
 	for sentence := range a.told {
@@ -73,7 +65,7 @@ func (a *app) tellLoss() {
 			return
 		}
 	}
-	a.talk.Say("note: %v; went on with the processor", err)
+	a.Talk.Say("note: %v; went on with the processor", err)
 }
 
 // deviceFacts is what check says of the graphics card.
@@ -98,5 +90,5 @@ func (d deviceFacts) words() string {
 	if d.Name == "" {
 		return fmt.Sprintf("processor only (%s)", d.Missing)
 	}
-	return fmt.Sprintf("%s, %v, %v free", d.Name, size(d.Bytes), size(d.Free))
+	return fmt.Sprintf("%s, %v, %v free", d.Name, cli.Size(d.Bytes), cli.Size(d.Free))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/internal/cli"
 	"grfgp/internal/gpu"
 	"grfgp/internal/ranks"
 )
@@ -28,8 +29,10 @@ func withoutCard(t *testing.T) {
 // Every verb that computes a model can be told where; studies, whose suggestions are to be
 // the same on every machine, are computed on the processor unless somebody says otherwise.
 func TestDeviceFlag(t *testing.T) {
-	want := map[string]string{"predict": "auto", "classify": "auto", "validate": "auto", "suggest": "auto", "simulate": "auto", "report": "auto", "demo": "auto", "study": "cpu", "serve": "cpu"}
-	root := (&app{}).root()
+	t.Parallel()
+	want := map[string]string{"predict": "auto", "classify": "auto", "validate": "auto", "suggest": "auto", "simulate": "auto",
+		"report": "auto", "demo": "auto", "study": "cpu", "serve": "cpu"}
+	root := rootCommand()
 	for verb, value := range want {
 		cmd, _, err := root.Find([]string{verb})
 		if err != nil {
@@ -54,6 +57,7 @@ func TestDeviceFlag(t *testing.T) {
 // Whoever asks for a card where there is none learns what is missing and what to do, with
 // exit code 9, and finds no file.
 func TestNoCardNoFiles(t *testing.T) {
+	t.Parallel()
 	withoutCard(t)
 	file := folder(t, schemaFiles())
 	before, err := os.ReadDir(filepath.Dir(file("edges")))
@@ -67,7 +71,7 @@ func TestNoCardNoFiles(t *testing.T) {
 		"validate --edges $edges --measurements $values --folds 2",
 		"validate --edges $edges --labels $labels --folds 2",
 		"suggest --edges $edges --measurements $values --goal learn -o $out.csv",
-		"simulate --edges $edges --truth $values --goal maximize --start 3 --steps 2 --seeds 1 -o $out.csv --plot $out.png",
+		"simulate --edges $edges --truth $values --goal maximize --start 3 --steps 2 --seeds 1 -o $out.csv --plot $out.svg",
 		"report --edges $edges --measurements $values --folds 2 -o $out.html",
 		"report --edges $edges --labels $labels --folds 2 -o $out.html",
 		"demo -o $out",
@@ -94,6 +98,7 @@ func TestNoCardNoFiles(t *testing.T) {
 // Without a card, auto and cpu are the same, also of a saved model; and gpu needs a card for a
 // saved one, too.
 func TestDeviceOfSavedModel(t *testing.T) {
+	t.Parallel()
 	withoutCard(t)
 	file := folder(t, schemaFiles())
 	line := []string{"predict", "--edges", file("edges"), "--measurements", file("values"), "-q"}
@@ -119,11 +124,13 @@ func TestDeviceOfSavedModel(t *testing.T) {
 
 // Ranks have no card: asking for one is a mistake, not a lack of this machine.
 func TestRanksHaveNoCard(t *testing.T) {
+	t.Parallel()
 	file := folder(t, schemaFiles())
 	err := ranks.Together(t.Context(), 2, func(ctx context.Context, group *ranks.Group) error {
 		for device, code := range map[string]int{"gpu": exitUsage} {
 			var out, said strings.Builder
-			got := run(ctx, []string{"predict", "--edges", file("edges"), "--measurements", file("values"), "--device", device}, Streams{In: strings.NewReader(""), Out: &out, Err: &said}, group)
+			got := run(ctx, []string{"predict", "--edges", file("edges"), "--measurements", file("values"), "--device", device},
+				Streams{In: strings.NewReader(""), Out: &out, Err: &said}, group, nil)
 			if got != code || !strings.Contains(said.String(), "ranks") {
 				return fmt.Errorf("--device %s: exit code %d, %s", device, got, said.String())
 			}
@@ -137,12 +144,15 @@ func TestRanksHaveNoCard(t *testing.T) {
 
 // Failures of a card have the exit code 9 wherever they happen.
 func TestExitCodeOfCard(t *testing.T) {
+	t.Parallel()
 	for _, cause := range []error{grfgp.ErrNoCard, grfgp.ErrCardMemory, grfgp.ErrCardLost} {
 		err := fmt.Errorf("%w: really", cause)
-		for name, err := range map[string]error{"itself": err, "of a fit": fitError(t.Context(), err), "of suggesting": suggestError(t.Context(), err), "of a study": studyError(t.Context(), err)} {
+		for name, err := range map[string]error{"itself": err, "of a fit": fitError(t.Context(), err),
+			"of suggesting": suggestError(t.Context(), err), "of a study": studyError(t.Context(), err)} {
 			var said strings.Builder
-			a := &app{Streams: Streams{Err: &said}}
-			if code := a.report(t.Context(), err); code != exitTooLarge || !strings.Contains(said.String(), "--device auto") || strings.Count(said.String(), "really") != 1 {
+			a := newApp(Streams{Err: &said})
+			if code := a.Report(t.Context(), err); code != exitTooLarge || !strings.Contains(said.String(), "--device auto") ||
+				strings.Count(said.String(), "really") != 1 {
 				t.Errorf("%s: exit code %d, %s", name, code, said.String())
 			}
 		}
@@ -151,8 +161,10 @@ func TestExitCodeOfCard(t *testing.T) {
 
 // Failures that did not end the run are told once.
 func TestTellReasonsOnce(t *testing.T) {
+	t.Parallel()
 	var said strings.Builder
-	a := &app{talk: newTalk(&said, false)}
+	a := newApp(Streams{})
+	a.Talk = cli.NewTalk(&said, false)
 	why := []string{"dense: cheap", "the graphics card failed; went on with the processor"}
 	a.tellReasons(why[:1], nil)
 	a.tellReasons(why, why[1:])
@@ -163,6 +175,7 @@ func TestTellReasonsOnce(t *testing.T) {
 }
 
 func TestCheckDevice(t *testing.T) {
+	t.Parallel()
 	withoutCard(t)
 	file := folder(t, schemaFiles())
 	r := runLine(t, "", "check", "--edges", file("edges"), "-q")
@@ -173,7 +186,8 @@ func TestCheckDevice(t *testing.T) {
 		Device struct{ Name, Missing string }
 	}
 	r = runLine(t, "", "check", "--edges", file("edges"), "-q", "--json")
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Device.Name != "" || !strings.Contains(answer.Device.Missing, gpu.ErrNone.Error()) {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Device.Name != "" ||
+		!strings.Contains(answer.Device.Missing, gpu.ErrNone.Error()) {
 		t.Errorf("%v: %+v", err, r)
 	}
 	card := deviceFacts{Name: "NVIDIA H200", Bytes: 139 << 30, Free: 138 << 30}
@@ -183,6 +197,7 @@ func TestCheckDevice(t *testing.T) {
 }
 
 func TestVersionSaysGPU(t *testing.T) {
+	t.Parallel()
 	if r := runLine(t, "", "version"); strings.Contains(r.out, "gpu") != gpu.Built {
 		t.Errorf("built for cards: %v; %+v", gpu.Built, r)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"grfgp/internal/testkit"
 	"grfgp/internal/version"
 )
 
@@ -36,13 +37,18 @@ type documentRun struct {
 	talk    string   // all that went to standard error
 }
 
+// allBlocks says that every block of a document runs as it stands, also in the quick suite.
+const allBlocks = 1000
+
 // runDocument runs every block "sh" of a document, in order, in one shell in the folder dir,
 // and checks that each prints all lines of the blocks "text" that follow it. Before it runs, words of the document are
-// replaced. Blocks of the kinds in others are left to other tests.
-func runDocument(t *testing.T, file, dir, before string, words *strings.Replacer, others ...string) documentRun {
+// replaced. Blocks of the kinds in others are left to other tests. In the quick suite only the first blocks run as they
+// stand: after them the variable model of the shell has flags of a model that takes no search, and what is printed is
+// not compared.
+func runDocument(t *testing.T, file, dir, before string, words *strings.Replacer, first int, others ...string) documentRun {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs all commands of a document")
+	if testkit.IsFull() {
+		first = allBlocks
 	}
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -54,24 +60,35 @@ func runDocument(t *testing.T, file, dir, before string, words *strings.Replacer
 	if err := os.WriteFile(filepath.Join(programs, "grfgp"), []byte(wrapper), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "grfgp-lab ") {
+		if testkit.IsFull() {
+			buildLab(t, programs)
+		} else if err := os.WriteFile(filepath.Join(programs, "grfgp-lab"), []byte("#!/bin/sh\n"), 0o700); err != nil { // linking takes long
+			t.Fatal(err)
+		}
+	}
 	const mark = "@@@ end of block"
-	script := "set -e -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + before
+	script := "set -e -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\nmodel=\n" + before
 	want := map[int]string{} // by number of block
 	ran := 0
 	for _, b := range fenced(t, file) {
 		switch b.kind {
 		case "sh":
 			script += words.Replace(b.text) + "\necho; echo '" + mark + "'\n"
-			ran++
+			if ran++; ran == first {
+				script += "model='--family diffusion --method grf --hops 3 --scales one --roles none'\n"
+			}
 		case "text":
-			want[ran-1] += b.text
+			if ran <= first {
+				want[ran-1] += b.text
+			}
 		default:
 			if !strings.Contains(" "+strings.Join(others, " ")+" ", " "+b.kind+" ") {
 				t.Errorf("%s: a block of the kind %q", file, b.kind)
 			}
 		}
 	}
-	cmd := exec.Command("bash", "-c", script)
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"), storeEnv+"=", tokenEnv+"=", "USER=tester")
 	var talk strings.Builder
@@ -95,26 +112,44 @@ func runDocument(t *testing.T, file, dir, before string, words *strings.Replacer
 	return documentRun{printed[:ran], talk.String()}
 }
 
+// buildLab builds the program grfgp-lab into a folder.
+func buildLab(t *testing.T, dir string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(dir, "grfgp-lab")
+	if out, err := exec.Command("go", append(append([]string{"build", "-o", program}, flags...),
+		"../grfgp-lab")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
 // inDemo lets a document run in the demo's folder, next to a folder that stands for the repository. The go
-// command is played by the program that is tested, and a server is stopped as soon as it is ready.
+// command is played by the program that is tested, a server is stopped as soon as it is ready, and a model takes no
+// search where the variable model says so.
 const inDemo = `go() {
 	case "$*" in
-	"run ./cmd/grfgp demo") (cd .. && grfgp demo) ;;
+	"run ./cmd/grfgp demo") [ -n "$model" ] || (cd .. && grfgp demo) ;; # TestDemo has a quick one
 	"test ./...") echo "this is one of its tests" ;;
 	"install ./cmd/grfgp") grfgp version ;;
+	"install ./cmd/grfgp-lab") grfgp-lab --version ;;
 	*) echo "go $*: no test plays this command" >&2; exit 1 ;;
 	esac
 }
 grfgp() {
-	if [ "$1" != serve ]; then
-		command grfgp "$@"
-		return
-	fi
-	command grfgp "$@" --listen 127.0.0.1:0 >served &
-	while ! grep -q http served; do kill -0 $! && sleep 0.1; done
-	kill -TERM $!
-	wait $!
-	cat served
+	case "$1 $*" in
+	serve*)
+		mkfifo served
+		command grfgp "$@" --listen 127.0.0.1:0 >served &
+		read -r url <served
+		kill -TERM $!
+		wait $!
+		echo "$url"
+		;;
+	*" --model "*) command grfgp "$@" ;;
+	bench* | reproduce*) [ -n "$model" ] || command grfgp "$@" ;; # they have quick tests of their own
+	predict* | validate* | suggest* | simulate* | report* | classify*) command grfgp "$@" $model ;;
+	*) command grfgp "$@" ;;
+	esac
 }
 `
 
@@ -122,30 +157,36 @@ grfgp() {
 func demoFolder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "grfgp-demo")
-	if err := leaveFiles(dir, demoFiles(1)); err != nil {
+	if err := leaveFiles(nil, dir, demoFiles(1)); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
 // Every command of the README runs on the files of the demo, and prints what the README
-// shows.
+// shows: the quick suite leaves the numbers of learned models to the full one.
 func TestReadme(t *testing.T) {
-	r := runDocument(t, "../../README.md", demoFolder(t), inDemo, strings.NewReplacer(), "go", "python")
+	t.Parallel()
+	r := runDocument(t, "../../README.md", demoFolder(t), inDemo, strings.NewReplacer(), 1, "go", "python")
 	if len(r.printed) < 5 {
 		t.Errorf("only %d blocks of commands in the README", len(r.printed))
 	}
 }
 
-// So do those of the tutorials.
+// So do those of the tutorials. The quick suite has two of them, and compares what their first commands print.
 func TestTutorials(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../docs/tutorial-*.md")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%d tutorials, %v", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			runDocument(t, file, demoFolder(t), inDemo, strings.NewReplacer(), "python")
+			t.Parallel()
+			if strings.Contains(file, "disease") { // models of counts take longer
+				testkit.Full(t)
+			}
+			runDocument(t, file, demoFolder(t), inDemo, strings.NewReplacer(), 2, "python")
 		})
 	}
 }
@@ -176,8 +217,9 @@ func anchors(text string) map[string]bool {
 
 // Links between documents lead somewhere.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	var files []string
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md"} {
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/*/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -226,6 +268,7 @@ func TestLinks(t *testing.T) {
 
 // The steps of docs/install.md work with an archive as releases have it.
 func TestInstallDocument(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	pack := `mkdir -p grfgp-1.2.3-linux-amd64 home
 cp "$(command -v grfgp)" grfgp-1.2.3-linux-amd64/
@@ -235,11 +278,13 @@ rm -r grfgp-1.2.3-linux-amd64
 sha256sum *.tar.gz > SHA256SUMS
 HOME=$PWD/home
 `
-	r := runDocument(t, "../../docs/install.md", dir, pack, strings.NewReplacer())
-	if len(r.printed) == 0 || !strings.Contains(r.printed[0], "linux-amd64.tar.gz: OK") || !strings.Contains(r.printed[0], "grfgp "+version.Number()) {
+	r := runDocument(t, "../../docs/install.md", dir, pack, strings.NewReplacer(), allBlocks)
+	if len(r.printed) == 0 || !strings.Contains(r.printed[0], "linux-amd64.tar.gz: OK") ||
+		!strings.Contains(r.printed[0], "grfgp "+version.Number()) {
 		t.Errorf("%q", r.printed)
 	}
-	for _, name := range []string{".local/bin/grfgp", ".local/share/man/man1/grfgp-predict.1", ".local/share/bash-completion/completions/grfgp"} {
+	for _, name := range []string{".local/bin/grfgp", ".local/share/man/man1/grfgp-predict.1",
+		".local/share/bash-completion/completions/grfgp"} {
 		if _, err := os.Stat(filepath.Join(dir, "home", name)); err != nil {
 			t.Error(err)
 		}

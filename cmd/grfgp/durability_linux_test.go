@@ -20,7 +20,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"grfgp/internal/load"
+	"grfgp/internal/testkit"
+	"grfgp/lab/load"
 	"grfgp/store/storetest"
 )
 
@@ -28,9 +29,6 @@ import (
 // acknowledged is lost or there twice.
 func soakOf(t *testing.T, place string, lasting time.Duration, deck ...load.Disturbance) load.Soaked {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs servers for some seconds")
-	}
 	folder := t.TempDir()
 	if place == "" {
 		place = filepath.Join(folder, "soak.db")
@@ -43,7 +41,7 @@ func soakOf(t *testing.T, place string, lasting time.Duration, deck ...load.Dist
 	}
 	r, err := load.Soak(t.Context(), load.SoakOptions{
 		Disturbed: lasting, Clients: 16, Seed: 1, Folder: folder, Deck: deck,
-		Server: func(address, clock string) *exec.Cmd { return program(soakServer(place, address, clock)...) },
+		Server: func(address, clock string) *exec.Cmd { return program(load.ServerArguments(place, address, clock)...) },
 		Begin:  func(string) func(string) { return func(string) {} },
 	})
 	if err != nil {
@@ -58,8 +56,9 @@ func soakOf(t *testing.T, place string, lasting time.Duration, deck ...load.Dist
 }
 
 // The disturbances of a server, whatever its store: nothing that was acknowledged is lost or
-// there twice.
+// there twice. TestServerKilled is the quick one of them.
 func TestDurability(t *testing.T) {
+	testkit.Full(t)
 	for _, name := range []string{load.Kill, load.Stop, load.Pause, load.Jump, load.Backup} {
 		t.Run(name, func(t *testing.T) { soakOf(t, "", 3*time.Second, load.Disturbance{Name: name}) })
 	}
@@ -67,9 +66,7 @@ func TestDurability(t *testing.T) {
 
 // The disturbances of a server with a PostgreSQL database, and of that database.
 func TestDurabilityPostgres(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs servers for some seconds")
-	}
+	testkit.Full(t)
 	db := storetest.StartPostgres(t)
 	soak := func(name string, place string, do func(ctx context.Context, t *testing.T) error) {
 		t.Run(name, func(t *testing.T) {
@@ -98,16 +95,17 @@ func TestDurabilityPostgres(t *testing.T) {
 			return err
 		}
 		defer admin.Close(ctx)
-		_, err = admin.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name LIKE 'grfgp, %'`)
+		_, err = admin.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name `+
+			`LIKE 'grfgp, %'`)
 		return err
 	})
 	p := startSwallower(t, filepath.Join(db.Dir, ".s.PGSQL.5432"))
 	through := "postgres:///postgres?" + url.Values{"host": {p.dir}, "user": {"grfgp"}}.Encode()
 	soak("answers of commits swallowed", through, func(ctx context.Context, _ *testing.T) error {
-		before := p.swallowed.Load()
 		p.armed.Store(true)
-		for p.swallowed.Load() == before && ctx.Err() == nil {
-			time.Sleep(time.Millisecond)
+		select {
+		case <-p.swallowed:
+		case <-ctx.Done():
 		}
 		return ctx.Err()
 	})
@@ -119,7 +117,7 @@ type swallower struct {
 	dir       string // of its socket
 	to        string
 	armed     atomic.Bool
-	swallowed atomic.Int64
+	swallowed chan struct{} // one for each answer
 }
 
 func startSwallower(t *testing.T, to string) *swallower {
@@ -132,7 +130,7 @@ func startSwallower(t *testing.T, to string) *swallower {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &swallower{dir: dir, to: to}
+	p := &swallower{dir: dir, to: to, swallowed: make(chan struct{}, 1)}
 	t.Cleanup(func() { l.Close(); os.RemoveAll(dir) })
 	go func() {
 		for {
@@ -163,7 +161,10 @@ func (p *swallower) relay(client net.Conn) {
 				return
 			}
 			if committing.Load() { // the commit is done
-				p.swallowed.Add(1)
+				select {
+				case p.swallowed <- struct{}{}:
+				default:
+				}
 				return
 			}
 			if _, err := client.Write(buf[:n]); err != nil {
@@ -188,9 +189,6 @@ func (p *swallower) relay(client net.Conn) {
 // A full disk: what is refused is not there, what was acknowledged is, also after a kill; the
 // server reads on, is not ready, starts on the full disk, and takes results when there is room.
 func TestDurabilityFullDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs servers for some seconds")
-	}
 	disk := t.TempDir()
 	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("no disk can be mounted here: %v", err)
@@ -212,7 +210,8 @@ func TestDurabilityFullDisk(t *testing.T) {
 	}
 	taken, refused := 0, 0
 	for k := 0; k < 2000 && refused < 3; k++ {
-		switch s := status("/v1/studies/a/observations", fmt.Sprintf(`{"observations":[{"node":"%d","value":%d}],"note":%q}`, k%200, k, note)); s {
+		switch s := status("/v1/studies/a/observations", fmt.Sprintf(`{"observations":[{"node":"%d","value":%d}],"note":%q}`, k%200, k,
+			note)); s {
 		case http.StatusCreated:
 			taken++
 		case http.StatusInsufficientStorage:

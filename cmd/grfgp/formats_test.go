@@ -11,7 +11,9 @@ const formatFiles = "../../formats/testdata/"
 // A file of another program does all that tables of text do: its edges are the graph, its
 // attributes of nodes the measurements.
 func TestForeignFiles(t *testing.T) {
-	want := runLine(t, "", "predict", "--edges", formatFiles+"edges.csv", "--nodes", formatFiles+"nodes.csv", "--measurements", formatFiles+"nodes.csv", "--column", "value=speed", "-q")
+	t.Parallel()
+	want := runLine(t, "", "predict", "--edges", formatFiles+"edges.csv", "--nodes", formatFiles+"nodes.csv", "--measurements", formatFiles+
+		"nodes.csv", "--column", "value=speed", "-q")
 	if want.code != 0 || strings.Count(want.out, "\n") != 13 {
 		t.Fatalf("%d: %s%s", want.code, want.out, want.err)
 	}
@@ -33,8 +35,10 @@ func TestForeignFiles(t *testing.T) {
 
 // Errors name the row of such a file, and flags.
 func TestForeignErrors(t *testing.T) {
-	r := runLine(t, `graph [ node [ id 1 ] edge [ source 1 target 2 weight -1 ] ]`, "features", "--edges", "-")
-	if want := "standard input: edge 1: weight \"-1\" is negative; correct the edge, or leave such rows out with --on-bad-row skip\n"; r.code == 0 || !strings.HasSuffix(r.err, want) {
+	t.Parallel()
+	r := runLine(t, `graph [ node [ id 1 ] edge [ source 1 target 2 weight -1 ] ]`, "check", "--edges", "-")
+	want := "standard input: edge 1: weight \"-1\" is negative; correct the edge, or leave such rows out with --on-bad-row skip\n"
+	if r.code == 0 || !strings.HasSuffix(r.err, want) {
 		t.Errorf("%s\nwant %s", r.err, want)
 	}
 }

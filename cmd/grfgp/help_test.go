@@ -9,19 +9,28 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"grfgp/internal/cli"
 )
 
+// rootCommand returns the command that has all others below it.
+func rootCommand() *cobra.Command {
+	a := newApp(Streams{})
+	return a.Root(a.program())
+}
+
 // allCommands returns every command of the program.
-func allCommands() []*cobra.Command { return documented((&app{}).root()) }
+func allCommands() []*cobra.Command { return documented(rootCommand()) }
 
 // Help shows every flag once, those that most people need first, and those of experts last.
 func TestFlagGroups(t *testing.T) {
+	t.Parallel()
 	known := map[string]bool{}
 	for _, cmd := range allCommands() {
 		cmd.InitDefaultHelpFlag()
 		shown := map[string]int{}
-		for _, g := range flagGroups(cmd) {
-			g.flags.VisitAll(func(f *pflag.Flag) { shown[f.Name]++ })
+		for _, g := range cli.FlagGroups(cmd) {
+			g.Flags.VisitAll(func(f *pflag.Flag) { shown[f.Name]++ })
 		}
 		cmd.Flags().AddFlagSet(cmd.InheritedFlags())
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -34,15 +43,16 @@ func TestFlagGroups(t *testing.T) {
 			t.Errorf("a long usage line: %s", line)
 		}
 	}
-	for _, s := range sections {
-		for _, flag := range s.flags {
+	for _, s := range cli.Sections() {
+		for _, flag := range s.Flags {
 			if !known[flag] {
-				t.Errorf("no command has the flag --%s of the section %s", flag, s.title)
+				t.Errorf("no command has the flag --%s of the section %s", flag, s.Title)
 			}
 		}
 	}
 	help := runLine(t, "", "predict", "--help").out
-	for _, text := range []string{"Usage:", "\nCommon flags:", "--edges", "--measurements", "\nFiles and columns:", "--delimiter", "\nModel:", "--family", "\nOutput:", "\nAdvanced:", "--generate", "--rank", "\nAll commands:", "--verbose"} {
+	for _, text := range []string{"Usage:", "\nCommon flags:", "--edges", "--measurements", "\nFiles and columns:", "--delimiter", "\nModel:",
+		"--family", "\nOutput:", "\nAdvanced:", "--generate", "--rank", "\nAll commands:", "--verbose"} {
 		_, after, ok := strings.Cut(help, text)
 		if !ok {
 			t.Fatalf("%q is not where it should be; the help goes on with\n%s", text, help)
@@ -53,9 +63,10 @@ func TestFlagGroups(t *testing.T) {
 
 // The overview lists all commands, in at most twelve lines.
 func TestOverview(t *testing.T) {
+	t.Parallel()
 	r := runLine(t, "")
 	words := strings.FieldsFunc(r.out, func(c rune) bool { return strings.ContainsRune(" ,\n", c) })
-	for _, cmd := range (&app{}).root().Commands() {
+	for _, cmd := range rootCommand().Commands() {
 		if listed := slices.Contains(words, cmd.Name()); listed == cmd.Hidden {
 			t.Errorf("%s is listed: %v", cmd.Name(), listed)
 		}
@@ -69,6 +80,7 @@ func TestOverview(t *testing.T) {
 
 // A file of flags stands for what is in it, and its errors say where they are.
 func TestArgumentFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	edges := write(t, dir, "ring.csv", "a,b\nb,c\nc,d\nd,a\n")
 	file := write(t, dir, "ring.args", "# a ring\n--edges '"+edges+"'\n--quiet # no talk\n")
@@ -99,6 +111,7 @@ func TestArgumentFile(t *testing.T) {
 // By default a run prints a line per file and what the user must know; --verbose adds how
 // columns were understood and why the model was chosen.
 func TestVerbose(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	edges := write(t, dir, "e.csv", "from,to\na,b\nb,c\nc,d\nd,a\n")
 	values := write(t, dir, "m.csv", "node,value,colour\na,1.5,red\nb,2.5,red\nc,1.2,red\nb,2.6,blue\n")
@@ -107,7 +120,8 @@ func TestVerbose(t *testing.T) {
 	if short.code != exitOK || long.code != exitOK || short.out != long.out {
 		t.Fatalf("%+v\n%+v", short, long)
 	}
-	for _, want := range []string{"reading edges: 4 nodes and 4 edges from ", "reading measurements: ", "not used: colour", "note: repeated measurements", "fitting: "} {
+	for _, want := range []string{"reading edges: 4 nodes and 4 edges from ", "reading measurements: ", "not used: colour",
+		"note: repeated measurements", "fitting: "} {
 		if !strings.Contains(short.err, want) {
 			t.Errorf("no %q in\n%s", want, short.err)
 		}
@@ -118,7 +132,8 @@ func TestVerbose(t *testing.T) {
 		}
 	}
 	labels := write(t, dir, "l.csv", "node,class\na,red\nc,blue\n")
-	if r := runLine(t, "", "classify", "--edges", edges, "--labels", labels); r.code != exitOK || !strings.Contains(r.err, "note: no class has two labels") {
+	if r := runLine(t, "", "classify", "--edges", edges, "--labels", labels); r.code != exitOK ||
+		!strings.Contains(r.err, "note: no class has two labels") {
 		t.Errorf("nothing said of what limits the trust in probabilities: %+v", r)
 	}
 	if r := runLine(t, "", append(line, "-v", "-q")...); r.code != exitUsage || !strings.Contains(r.err, "--quiet and --verbose") {

@@ -37,6 +37,7 @@ func hubFiles(t testing.TB) (edges, measurements string) {
 // Predict, validate and report say where measurements do not reach, and how far
 // walks are off; exact kernels say nothing of walks.
 func TestLimitsAreTold(t *testing.T) {
+	t.Parallel()
 	edges, measurements := hubFiles(t)
 	common := []string{"--edges", edges, "--measurements", measurements, "--scales", "one", "--family", "diffusion", "--values", "gaussian"}
 	page := filepath.Join(t.TempDir(), "r.html")

@@ -10,38 +10,40 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"grfgp/internal/cli"
 	"grfgp/internal/version"
 )
 
 // manualVerb is hidden: packagers use it, and releases are made with it.
 func manualVerb(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:    "manual FOLDER",
-		Short:  "Write man pages and shell completions into a folder",
-		Long:   "Manual writes the man pages of all commands into FOLDER/man/man1, and the completions for bash, zsh, fish and PowerShell into FOLDER/completions.",
+		Use:   "manual FOLDER",
+		Short: "Write man pages and shell completions into a folder",
+		Long: "Manual writes the man pages of all commands into FOLDER/man/man1, and the completions for bash, zsh, fish and PowerShell " +
+			"into FOLDER/completions.",
 		Hidden: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("give one folder, as in grfgp manual share")
+				return cli.Usagef("give one folder, as in grfgp manual share")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return writeManual(cmd.Root(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return writeManual(a.Kept, cmd.Root(), args[0]) },
 	}
 }
 
 // writeManual writes the man pages and completions of a program.
-func writeManual(root *cobra.Command, dir string) error {
+func writeManual(kept *cli.Kept, root *cobra.Command, dir string) error {
 	pages, completions := filepath.Join(dir, "man", "man1"), filepath.Join(dir, "completions")
 	for _, d := range []string{pages, completions} {
 		if err := os.MkdirAll(d, 0o777); err != nil {
-			return usagef("%w; name another folder", err)
+			return cli.Usagef("%w; name another folder", err)
 		}
 	}
 	for _, cmd := range documented(root) {
 		page := manPage(cmd)
 		write := func(w io.Writer) error { _, err := io.WriteString(w, page); return err }
-		if err := writeFile(filepath.Join(pages, pageName(cmd)+".1"), write); err != nil {
+		if err := kept.Write(filepath.Join(pages, pageName(cmd)+".1"), write); err != nil {
 			return err
 		}
 	}
@@ -51,7 +53,7 @@ func writeManual(root *cobra.Command, dir string) error {
 		"grfgp.fish": func(w io.Writer) error { return root.GenFishCompletion(w, true) },
 		"grfgp.ps1":  root.GenPowerShellCompletionWithDesc,
 	} {
-		if err := writeFile(filepath.Join(completions, name), write); err != nil {
+		if err := kept.Write(filepath.Join(completions, name), write); err != nil {
 			return err
 		}
 	}
@@ -93,9 +95,9 @@ func manPage(cmd *cobra.Command) string {
 		}
 		b.WriteString(paragraph + "\n")
 	}
-	for _, g := range flagGroups(cmd) {
-		fmt.Fprintf(&b, ".SH %s\n", strings.ToUpper(g.title))
-		g.flags.VisitAll(func(f *pflag.Flag) { manFlag(&b, f) })
+	for _, g := range cli.FlagGroups(cmd) {
+		fmt.Fprintf(&b, ".SH %s\n", strings.ToUpper(g.Title))
+		g.Flags.VisitAll(func(f *pflag.Flag) { manFlag(&b, f) })
 	}
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", troff(cmd.Example))

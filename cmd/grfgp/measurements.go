@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/study"
 )
@@ -20,7 +21,7 @@ import (
 // measurementFlags are the flags that name the measurements.
 type measurementFlags struct {
 	measurements string
-	repeats      choice
+	repeats      cli.Choice
 	timeFlags
 	oneNoise bool // sds are not used
 }
@@ -47,21 +48,22 @@ func (m *measurementFlags) flagsOfStudy(cmd *cobra.Command) {
 
 func (m *measurementFlags) register(cmd *cobra.Command, columns string, repeats ...string) {
 	cmd.Flags().StringVar(&m.measurements, "measurements", "", "`file` of measurements, as text or another format of --edges: "+columns)
-	m.repeats.flag(cmd, "repeats", "what to do with repeated measurements of a node", repeats...)
+	m.repeats.Flag(cmd, "repeats", "what to do with repeated measurements of a node", repeats...)
 }
 
 // readMeasurements reads the file that the flags name.
-func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Measurements, error) {
-	if m.repeats.value != "mean" {
-		opts.Repeats = graphio.Repeats(m.repeats.value)
+func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Measurements,
+	error) {
+	if m.repeats.Value != "mean" {
+		opts.Repeats = graphio.Repeats(m.repeats.Value)
 	}
 	opts, err := m.timeOptions(opts)
 	if err != nil {
 		return nil, err
 	}
-	s := a.talk.Stage("reading measurements")
+	s := a.Talk.Stage("reading measurements")
 	opts.Progress, opts.IgnoreSD = s.Update, m.oneNoise || opts.IgnoreSD
-	read, err := graphio.ReadMeasurements(ctx, a.source(m.measurements), g, opts)
+	read, err := graphio.ReadMeasurements(ctx, a.Source(m.measurements), g, opts)
 	if err == nil {
 		s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)
 	}
@@ -70,39 +72,41 @@ func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *grap
 }
 
 // tellRepeats notes how repeated measurements are used.
-func (a *app) tellRepeats(r *graphio.Report, repeats choice) {
-	if n := r.Ledger.Repeats; n > 0 && repeats.value == "mean" {
-		a.talk.Say("  note: repeated measurements of a node: %d; the mean of a node's measurements is used, with the noise of that mean; see --repeats", n)
+func (a *app) tellRepeats(r *graphio.Report, repeats cli.Choice) {
+	if n := r.Ledger.Repeats; n > 0 && repeats.Value == "mean" {
+		a.Talk.Say("  note: repeated measurements of a node: %d; the mean of a node's measurements is used, with the noise of that mean; see "+
+			"--repeats", n)
 	}
 }
 
 // tellUnusedSD notes that the column sd is ignored.
 func (a *app) tellUnusedSD(m *graphio.Measurements, who string) {
 	if slices.ContainsFunc(m.Report.Columns, func(c graphio.Column) bool { return c.Role == graphio.RoleSD }) {
-		a.talk.Say("  note: %s one noise level for all measurements; the column sd is not used", who)
+		a.Talk.Say("  note: %s one noise level for all measurements; the column sd is not used", who)
 	}
 }
 
 // refuseUnknown returns an error about rows of unknown nodes in a file for a study, unless they may be skipped.
-func (in *reading) refuseUnknown(r *graphio.Report) error {
-	if n := r.Ledger.Unknown; n > 0 && in.onUnknown.value != "skip" {
-		return dataf("%s: rows of unknown nodes: %d; nothing was added: correct the rows, or skip them with --on-unknown skip", r.File, n)
+func refuseUnknown(in *cli.Reading, r *graphio.Report) error {
+	if n := r.Ledger.Unknown; n > 0 && in.OnUnknown.Value != "skip" {
+		return cli.Dataf("%s: rows of unknown nodes: %d; nothing was added: correct the rows, or skip them with --on-unknown skip", r.File, n)
 	}
 	return nil
 }
 
 // observations returns measurements for a study. It refuses a file with unusable rows
 // unless they may be skipped.
-func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *reading) ([]study.Measurement, error) {
-	a.tell(read.Report)
+func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *cli.Reading) ([]study.Measurement, error) {
+	a.Tell(read.Report)
 	a.tellRepeats(read.Report, m.repeats)
 	a.tellUnusedSD(read, "studies learn")
 	l := read.Report.Ledger
-	if err := in.refuseUnknown(read.Report); err != nil {
+	if err := refuseUnknown(in, read.Report); err != nil {
 		return nil, err
 	}
-	if l.Missing > 0 && in.onBadRow.value != "skip" {
-		return nil, dataf("%s: rows without a value: %d; nothing was added: correct the rows, or skip them with --on-bad-row skip", read.Report.File, l.Missing)
+	if l.Missing > 0 && in.OnBadRow.Value != "skip" {
+		return nil, cli.Dataf("%s: rows without a value: %d; nothing was added: correct the rows, or skip them with --on-bad-row skip",
+			read.Report.File, l.Missing)
 	}
 	var all []study.Measurement
 	sizes := read.Exposures()
@@ -130,21 +134,21 @@ type modelData struct {
 // loadData reads a graph and measurements, and refuses too few measurements.
 func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*modelData, error) {
 	if f.measurements == "" {
-		return nil, usagef("no measurements: give --measurements FILE")
+		return nil, cli.Usagef("no measurements: give --measurements FILE")
 	}
-	if err := f.pointsOf(a, f.measurements); err != nil {
+	if err := f.PointsOf(&a.App, f.measurements); err != nil {
 		return nil, err
 	}
 	d := modelData{checkpoints: f.checkpoints}
-	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(spec, f.of("measurements", opts)))
+	net, err := f.LoadThen(ctx, &a.App, func(net *graphio.Network, opts graphio.Options) (err error) {
+		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(spec, f.Of("measurements", opts)))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.tellNetwork(net)
-	f.tellValues(a, d.measurements.Report, f.measurements, net)
+	a.TellNetwork(net)
+	f.TellValues(&a.App, d.measurements.Report, f.measurements, net)
 	a.tellSums(d.measurements.Report, f.repeats, spec)
 	if err := a.askKind(d.measurements, &f.valueFlags, spec); err != nil {
 		return nil, err
@@ -156,13 +160,14 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 		return nil, err
 	}
 	if n := d.measurements.Report.Nodes; n < crossval.FewHeldOut {
-		a.talk.Say("  note: only %s measured: too few to judge the model, whose intervals may be far too narrow or too wide", map[bool]string{true: "1 node is", false: fmt.Sprintf("%d nodes are", n)}[n == 1])
+		a.Talk.Say("  note: only %s measured: too few to judge the model, whose intervals may be far too narrow or too wide",
+			map[bool]string{true: "1 node is", false: fmt.Sprintf("%d nodes are", n)}[n == 1])
 	}
 	d.net = net
-	if d.known, err = f.known(a, net, &f.input, ofValues(d.measurements, f.measurements)); err != nil {
+	if d.known, err = f.known(a, net, &f.Input, ofValues(d.measurements, f.measurements)); err != nil {
 		return nil, err
 	}
-	if err := d.readTimes(a, f.timeFlags.model.chosen()); err != nil {
+	if err := d.readTimes(a, f.timeFlags.model.Chosen()); err != nil {
 		return nil, err
 	}
 	if d.time != nil && f.at != "" && f.at != allTimes {
@@ -173,7 +178,7 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 
 // enough refuses measurements that a model cannot learn from.
 func enough(m *graphio.Measurements, spec grfgp.Spec) error {
-	if spec.Values != "" && spec.Values != "student" {
+	if !spec.About().Noisy {
 		return nil // equal counts of different exposures differ, and the overall rate is known
 	}
 	err := m.Enough(spec.Mean != nil, spec.NoiseSD != nil)

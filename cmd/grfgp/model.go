@@ -14,6 +14,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/report"
 	"grfgp/walk"
@@ -23,13 +24,13 @@ import (
 type modelFlags struct {
 	valueFlags
 	spec      grfgp.Spec
-	family    choice
-	method    choice
-	scales    choice
-	laplacian choice
-	variance  choice
-	trend     choice
-	solver    choice
+	family    cli.Choice
+	method    cli.Choice
+	scales    cli.Choice
+	laplacian cli.Choice
+	variance  cli.Choice
+	trend     cli.Choice
+	solver    cli.Choice
 	device    deviceFlag
 	covariateFlags
 	mean      float64
@@ -37,7 +38,7 @@ type modelFlags struct {
 	level     float64
 	modelFile string
 	saveFile  string
-	memory    size
+	memory    cli.Size
 
 	checkpoints string // folder
 }
@@ -45,8 +46,9 @@ type modelFlags struct {
 func (m *modelFlags) flags(cmd *cobra.Command) {
 	m.kernelFlags(cmd)
 	f := cmd.Flags()
-	m.variance.flag(cmd, "variance", "prior variance of nodes; natural: that of the kernel, larger at hubs, unit: the same everywhere", withAuto(grfgp.Variances())...)
-	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends())...)
+	m.variance.Flag(cmd, "variance", "prior variance of nodes; natural: that of the kernel, larger at hubs, unit: the same everywhere",
+		withAuto(grfgp.Variances())...)
+	m.trend.Flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends())...)
 	m.valueFlags.flags(cmd)
 	f.Float64Var(&m.mean, "mean", 0, "known mean: of counts the rate, of shares the probability (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known noise standard deviation of one measurement (default: learned)")
@@ -62,24 +64,29 @@ func (m *modelFlags) levelFlag(cmd *cobra.Command) {
 // kernelFlags are those that models of classes have too.
 func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	m.family.flag(cmd, "family", "kernel family", withAuto(grfgp.Families())...)
-	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "`list` of the coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r times a learned variance")
-	m.laplacian.flag(cmd, "laplacian", "Laplacian; normalized is I − D^-½ A D^-½, raw is D − A over the mean degree, signless is I + D^-½ A D^-½ (neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
-	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods())...)
-	m.scales.flag(cmd, "scales", "scales of the kernel; many: adds kernels of longer reach, for values that vary over hundreds of hops", withAuto(grfgp.Scales())...)
-	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
+	m.family.Flag(cmd, "family", "kernel family", withAuto(grfgp.Families())...)
+	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "`list` of the coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r "+
+		"times a learned variance")
+	m.laplacian.Flag(cmd, "laplacian", "Laplacian; normalized is I − D^-½ A D^-½, raw is D − A over the mean degree, signless is I + D^-½ "+
+		"A D^-½ (neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
+	m.method.Flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods())...)
+	m.scales.Flag(cmd, "scales", "scales of the kernel; many: adds kernels of longer reach, for values that vary over hundreds of hops",
+		withAuto(grfgp.Scales())...)
+	m.solver.Flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
-	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk in hops, for the methods grf and lowrank and the family free (default: chosen); with the method series it truncates the kernel, which otherwise reaches all nodes")
+	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk in hops, for the methods grf and lowrank and the family free (default: chosen); with "+
+		"the method series it truncates the kernel, which otherwise reaches all nodes")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node, for the methods grf and lowrank (default 100)")
 	m.covariateFlags.flags(cmd)
 	f.IntVar(&m.spec.Rank, "rank", 0, "rank of the method lowrank (default 256)")
-	f.Var(&m.memory, "memory", "memory limit of the run, such as 8GiB (default: 80 % of the free memory); a run that needs more does not start")
+	f.Var(&m.memory, "memory",
+		"memory limit of the run, such as 8GiB (default: 80 % of the free memory); a run that needs more does not start")
 	f.Lookup("memory").DefValue = ""
 }
 
 // fitFlags are those of every verb that fits a model to files.
 type fitFlags struct {
-	input
+	cli.Input
 	measurementFlags
 	modelFlags
 	at string // time to predict for
@@ -89,7 +96,7 @@ func (f *fitFlags) flags(cmd *cobra.Command) { f.flagsWith(cmd, f.measurementFla
 
 // flagsWith is flags with other flags of measurements.
 func (f *fitFlags) flagsWith(cmd *cobra.Command, measurements func(*cobra.Command)) {
-	f.input.flags(cmd)
+	f.Input.Flags(cmd)
 	measurements(cmd)
 	f.modelFlags.flags(cmd)
 }
@@ -97,35 +104,37 @@ func (f *fitFlags) flagsWith(cmd *cobra.Command, measurements func(*cobra.Comman
 // foldFlags are those of cross-validation.
 type foldFlags struct {
 	folds       int
-	scheme      choice
+	scheme      cli.Choice
 	fast        bool
 	chooseAgain bool
 }
 
 func (f *foldFlags) flags(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
-	f.scheme.flag(cmd, "leave-out", "which nodes are held out together", string(crossval.Scattered), string(crossval.Neighbourhoods))
-	cmd.Flags().BoolVar(&f.fast, "fast", false, "learn hyperparameters once, from all measurements or labels, and not again for each fold: faster, and errors are slightly too small")
+	f.scheme.Flag(cmd, "leave-out", "which nodes are held out together", string(crossval.Scattered), string(crossval.Neighbourhoods))
+	cmd.Flags().BoolVar(&f.fast, "fast", false, "learn hyperparameters once, from all measurements or labels, and not again for each fold: "+
+		"faster, and errors are slightly too small")
 	cmd.Flags().BoolVar(&f.chooseAgain, "choose-again", false, "choose the kernel again for each fold, too: takes several times as long")
 	cmd.MarkFlagsMutuallyExclusive("fast", "choose-again")
 }
 
 // options returns the options of a cross-validation.
 func (f *foldFlags) options(folds int) crossval.Options {
-	return crossval.Options{Folds: folds, Scheme: crossval.Scheme(f.scheme.value), Fixed: f.fast, ChooseAgain: f.chooseAgain}
+	return crossval.Options{Folds: folds, Scheme: crossval.Scheme(f.scheme.Value), Fixed: f.fast, ChooseAgain: f.chooseAgain}
 }
 
 // fileFlags are those of verbs that can keep the fitted model.
 func (m *modelFlags) fileFlags(cmd *cobra.Command) {
 	m.checkpointFlag(cmd)
 	cmd.Flags().StringVar(&m.saveFile, "save-model", "", "`file` for the fitted model")
-	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is learned again; predictions are made from its own measurements, or from --measurements")
+	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is learned again; predictions are "+
+		"made from its own measurements, or from --measurements")
 }
 
 // resolve returns the Spec of the flags.
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.kernelSpec(a)
-	spec.Variance, spec.Trend = m.variance.chosen(), m.trend.chosen()
+	spec.Variance, spec.Trend = m.variance.Chosen(), m.trend.Chosen()
 	if err := m.resolveValues(&spec); err != nil {
 		return spec, err
 	}
@@ -136,7 +145,7 @@ func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, err
 		spec.NoiseSD = &m.noiseSD
 	}
 	if changed("level") && !(m.level > 0 && m.level < 1) {
-		return spec, usagef("--level %v: give a number between 0 and 1, such as 0.95", m.level)
+		return spec, cli.Usagef("--level %v: give a number between 0 and 1, such as 0.95", m.level)
 	}
 	return spec, checkSpec(spec)
 }
@@ -144,9 +153,9 @@ func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, err
 // kernelSpec returns the Spec of kernelFlags.
 func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	spec := m.spec
-	spec.Seed = a.seed
-	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.chosen(), m.method.chosen(), m.scales.chosen(), m.solver.chosen()
-	spec.Laplacian, spec.Roles, spec.Device = m.laplacian.chosen(), m.roles.chosen(), m.device.name(a)
+	spec.Seed = a.Seed
+	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.Chosen(), m.method.Chosen(), m.scales.Chosen(), m.solver.Chosen()
+	spec.Laplacian, spec.Roles, spec.Device = m.laplacian.Chosen(), m.roles.Chosen(), m.device.name(a)
 	m.tellIdle(a, spec)
 	return spec
 }
@@ -157,21 +166,21 @@ func checkSpec(spec grfgp.Spec) error {
 	case err == nil:
 		return nil
 	case spec.Nu < 0 || spec.Nu > 0 && spec.Family != "matern":
-		return usagef("--nu %v: give a number > 0, together with --family matern", spec.Nu)
+		return cli.Usagef("--nu %v: give a number > 0, together with --family matern", spec.Nu)
 	case len(spec.Alpha) > 0 && spec.Family != "power":
-		return usagef("--alpha needs --family power")
+		return cli.Usagef("--alpha needs --family power")
 	case len(spec.Alpha) == 0 && spec.Family == "power":
-		return usagef("--family power: give the coefficients of its power series, such as --alpha 1,0.5,0.25")
+		return cli.Usagef("--family power: give the coefficients of its power series, such as --alpha 1,0.5,0.25")
 	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
-		return usagef("--noise-sd %v: give 0 or more", *spec.NoiseSD)
+		return cli.Usagef("--noise-sd %v: give 0 or more", *spec.NoiseSD)
 	case spec.Hops < 0 || spec.Hops > walk.MaxMaxLen:
-		return usagef("--hops %d: give 1 to %d", spec.Hops, walk.MaxMaxLen)
+		return cli.Usagef("--hops %d: give 1 to %d", spec.Hops, walk.MaxMaxLen)
 	case spec.Walks < 0 || spec.Walks > walk.MaxWalks:
-		return usagef("--walks %d: give 1 to %d", spec.Walks, walk.MaxWalks)
+		return cli.Usagef("--walks %d: give 1 to %d", spec.Walks, walk.MaxWalks)
 	case spec.Rank < 0:
-		return usagef("--rank %d: give 1 or more", spec.Rank)
+		return cli.Usagef("--rank %d: give 1 or more", spec.Rank)
 	default:
-		return &exitError{exitUsage, err}
+		return cli.Exit(cli.ExitUsage, err)
 	}
 }
 
@@ -187,19 +196,23 @@ func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 		{"rank", spec.Rank, []string{"", "lowrank"}},
 	} {
 		if f.value != 0 && !slices.Contains(f.of, spec.Method) {
-			a.talk.Say("note: --%s %d has no effect with --method %s", f.flag, f.value, spec.Method)
+			a.Talk.Say("note: --%s %d has no effect with --method %s", f.flag, f.value, spec.Method)
 		}
 	}
 }
 
 // fit fits the model and prints its choices.
 func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Model, error) {
-	spec = d.time.spec(spec)
-	places := d.net.Graph.Len() * max(1, len(spec.Times))
-	if err := a.fits(ctx, fmt.Sprintf("predicting %d nodes", d.net.Graph.Len()), d.net.Graph, spec, grfgp.Job{Measurements: d.data.Len(), Places: places, Folds: d.folds}); err != nil {
+	if err := ctx.Err(); err != nil { // eigenvectors are not interrupted
 		return nil, err
 	}
-	s := a.talk.Stage("fitting")
+	spec = d.time.spec(spec)
+	places := d.net.Graph.Len() * max(1, len(spec.Times))
+	if err := a.fits(ctx, fmt.Sprintf("predicting %d nodes", d.net.Graph.Len()), d.net.Graph, spec,
+		grfgp.Job{Measurements: d.data.Len(), Places: places, Folds: d.folds}); err != nil {
+		return nil, err
+	}
+	s := a.Talk.Stage("fitting")
 	t, err := grfgp.NewTrainer(d.net.Graph, spec)
 	if err != nil {
 		return nil, fitError(ctx, err)
@@ -214,19 +227,21 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m), c.Fit.LogLikelihood)
+	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m),
+		c.Fit.LogLikelihood)
 	a.tellReasons(c.Why, c.Cautions)
 	if s := spec.Covariates; s != nil && !s.Empty() && spec.Terms == nil && c.Method != "lowrank" &&
 		!slices.Contains(c.Terms, "covariates") && !slices.Contains(c.Terms, "product") {
-		a.talk.Say("  note: the covariates do not improve the likelihood, so the model leaves them out")
+		a.Talk.Say("  note: the covariates do not improve the likelihood, so the model leaves them out")
 	}
-	a.talk.Detail("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
+	a.Talk.Detail("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
 	if !c.Fit.Converged {
-		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
+		a.Talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
 	if d.measurements != nil {
 		if blind := report.ComponentsWithout(d.net.Graph, grfgp.NodesOf(d.net.Graph, d.data.Nodes)); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %s; predictions there %s", blind.Count, plural.Count(blind.Nodes, "nodes"), withoutNeighbours(c.Terms, "equal the prior"))
+			a.Talk.Say("  components without a measurement: %d, with %s; predictions there %s", blind.Count, plural.Count(blind.Nodes, "nodes"),
+				withoutNeighbours(c.Terms, "equal the prior"))
 		}
 	}
 	return m, nil
@@ -240,9 +255,9 @@ func (a *app) tellReasons(why, cautions []string) {
 			continue
 		}
 		if slices.Contains(cautions, sentence) {
-			a.talk.Say("  note: %s", sentence)
+			a.Talk.Say("  note: %s", sentence)
 		} else {
-			a.talk.Detail("  %s", sentence)
+			a.Talk.Detail("  %s", sentence)
 		}
 	}
 }
@@ -260,7 +275,7 @@ func (a *app) untold(sentence string) bool {
 func openModel(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, unreadable("--model", path, err, "name a file that --save-model wrote")
+		return nil, cli.Unreadable("--model", path, err, "name a file that --save-model wrote")
 	}
 	return f, nil
 }
@@ -272,18 +287,18 @@ func (a *app) loadModel(ctx context.Context, path, device string, net *graphio.N
 	if err != nil {
 		return nil, nil, err
 	}
-	s := a.talk.Stage("loading the model")
+	s := a.Talk.Stage("loading the model")
 	f, err := openModel(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
 	m, err := grfgp.Load(ctx, f, net.Graph, k.spec(grfgp.Spec{Device: device}))
-	if isCardError(err) {
+	if cli.IsCardError(err) {
 		return nil, nil, err
 	}
 	if err != nil {
-		return nil, nil, dataf("%s: %w", path, err)
+		return nil, nil, cli.Dataf("%s: %w", path, err)
 	}
 	c := m.Choice()
 	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), m.Data().Len())
@@ -320,10 +335,10 @@ var scaleWords = map[string]string{"one": "one scale", "many": "many scales"}
 // fitError gives errors of fitting their exit code.
 func fitError(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() != nil || isCardError(err):
+	case ctx.Err() != nil || cli.IsCardError(err):
 		return err
 	case errors.Is(err, grfgp.ErrSpec):
-		return &exitError{exitUsage, err}
+		return cli.Exit(cli.ExitUsage, err)
 	}
-	return &exitError{exitNotFitted, fmt.Errorf("the model could not be fitted: %w", err)}
+	return cli.Exit(cli.ExitNotFitted, fmt.Errorf("the model could not be fitted: %w", err))
 }

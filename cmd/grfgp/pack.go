@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 )
 
 // packFlags are the flags of the verb.
 type packFlags struct {
-	input
+	cli.Input
 	out      string
 	oneScale bool
 }
@@ -39,7 +40,7 @@ while a command uses it; writing it again with pack is fine.`,
   grfgp predict --edges roads.packed --measurements speeds.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.pack(cmd.Context(), &f) },
 	}
-	f.input.flags(cmd)
+	f.Input.Flags(cmd)
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the packed graph")
 	cmd.Flags().BoolVar(&f.oneScale, "one-scale", false, "leave out the coarser graphs, which commands then compute where they need them")
 	return cmd
@@ -57,25 +58,25 @@ type packAnswer struct {
 
 func (a *app) pack(ctx context.Context, f *packFlags) error {
 	if f.out == "" {
-		return usagef("no file to write: give -o FILE")
+		return cli.Usagef("no file to write: give -o FILE")
 	}
 	// Writing puts nodes into order, without a second copy of the graph. Coarser graphs are then computed
 	// from the written file, mapped; where it cannot be read back, the graph is ordered in memory.
 	info, err := os.Stat(f.out)
 	stream := err == nil && !info.Mode().IsRegular()
-	f.unordered = f.oneScale || !stream
-	net, err := f.load(ctx, a)
+	f.Unordered = f.oneScale || !stream
+	net, err := f.Load(ctx, &a.App)
 	if err != nil {
 		return err
 	}
 	answer := packAnswer{Version: 1, File: f.out, Nodes: net.Graph.Len(), Edges: net.Graph.Edges()}
-	s := a.talk.Stage("packing")
+	s := a.Talk.Stage("packing")
 	if !stream || f.oneScale {
-		err = f.write(ctx, net)
+		err = f.write(ctx, a.Kept, net)
 		net = nil
 	}
 	if !f.oneScale && err == nil {
-		answer.Levels, err = f.addLevels(ctx, net)
+		answer.Levels, err = f.addLevels(ctx, a.Kept, net)
 	}
 	if err != nil {
 		return err
@@ -84,21 +85,21 @@ func (a *app) pack(ctx context.Context, f *packFlags) error {
 		return err
 	}
 	answer.Bytes = info.Size()
-	s.Done("%s in %s, with %s", size(info.Size()), f.out, plural.Count(answer.Levels, "coarser graphs"))
-	if !a.json {
+	s.Done("%s in %s, with %s", cli.Size(info.Size()), f.out, plural.Count(answer.Levels, "coarser graphs"))
+	if !a.JSON {
 		return nil
 	}
 	return json.NewEncoder(a.Out).Encode(answer)
 }
 
 // write writes the packed graph.
-func (f *packFlags) write(ctx context.Context, net *graphio.Network) error {
-	return writeFile(f.out, func(w io.Writer) error { return graphio.WritePacked(ctx, w, net) })
+func (f *packFlags) write(ctx context.Context, kept *cli.Kept, net *graphio.Network) error {
+	return kept.Write(f.out, func(w io.Writer) error { return graphio.WritePacked(ctx, w, net) })
 }
 
 // addLevels writes the packed graph with its coarser graphs, and returns their number. A nil network is read
 // back from the file.
-func (f *packFlags) addLevels(ctx context.Context, net *graphio.Network) (int, error) {
+func (f *packFlags) addLevels(ctx context.Context, kept *cli.Kept, net *graphio.Network) (int, error) {
 	if net == nil {
 		var err error
 		if net, err = graphio.ReadGraph(ctx, graphio.File(f.out), graphio.Options{}); err != nil {
@@ -110,5 +111,5 @@ func (f *packFlags) addLevels(ctx context.Context, net *graphio.Network) (int, e
 	}
 	levels := net.Graph.Levels()
 	net.Graph = net.Graph.WithLevels(levels)
-	return len(levels), f.write(ctx, net)
+	return len(levels), f.write(ctx, kept, net)
 }

@@ -11,6 +11,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/internal/table"
 	"grfgp/report"
@@ -22,7 +23,6 @@ type predictFlags struct {
 	resultFlags
 	known       *nodeColumns // what rows have of the node table
 	add         bool
-	reading     bool
 	newExposure float64
 	above       float64
 	aboveAsked  bool
@@ -84,11 +84,8 @@ A model of --save-model predicts again with --model, without measurements. With
 	flags.BoolVar(&f.add, "add", false, "with --model: add --measurements to those of the model (default: they take their place)")
 	f.atFlag(cmd, "; all: a row for each node and period")
 	f.resultFlags.flags(cmd, "predictions", "CSV on standard output")
-	flags.BoolVar(&f.reading, "reading", false, "")
-	if err := flags.MarkHidden("reading"); err != nil {
-		panic(err) // there is no such flag
-	}
-	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of a reading, for reading_lower and reading_upper (default: the median of the file)")
+	flags.Float64Var(&f.newExposure, "new-exposure", 0,
+		"exposure or number tested of a reading, for reading_lower and reading_upper (default: the median of the file)")
 	flags.Float64Var(&f.above, "above", 0, "add the probability that the quantity is above this `threshold`")
 	return cmd
 }
@@ -142,15 +139,12 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return err
 	}
-	if f.reading {
-		return usagef("--reading is no longer needed: every row has both intervals, lower and upper of the quantity, and reading_lower and reading_upper of a new measurement; leave it out")
-	}
 	if err := f.resultFlags.check(a); err != nil {
 		return err
 	}
-	f.input.keep = f.keepNames()
+	f.Input.Keep = f.keepNames()
 	if changed("new-exposure") && !(f.newExposure > 0) {
-		return usagef("--new-exposure %v: give a number above 0", f.newExposure)
+		return cli.Usagef("--new-exposure %v: give a number above 0", f.newExposure)
 	}
 	if err := f.checkModel(changed); err != nil {
 		return err
@@ -163,7 +157,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		return err
 	}
 	if f.saveFile != "" {
-		if err := a.writeFile(f.saveFile, m.Save); err != nil {
+		if err := a.WriteFile(f.saveFile, m.Save); err != nil {
 			return err
 		}
 	}
@@ -171,7 +165,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return err
 	}
-	s := a.talk.Stage("predicting")
+	s := a.Talk.Stage("predicting")
 	var nodes []int
 	for k, period := range periods {
 		of := grfgp.Places(d.net.Graph, d.net.Graph.Nodes(), period)
@@ -181,24 +175,24 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 			nodes = append(nodes, of...)
 		}
 	}
-	share := grfgp.NewShare(a.ranks, nodes)
+	share := grfgp.NewShare(a.Ranks, nodes)
 	p, err := m.PredictShare(ctx, share, s.Work())
 	if err != nil {
 		return fitError(ctx, err)
 	}
-	s.Done("%s%s", d.predicted(periods), a.sharedWords())
+	s.Done("%s%s", d.predicted(periods), a.SharedWords())
 	if e := m.SDError(len(nodes)); e > 0 {
-		a.talk.Say("  standard deviations are estimated from posterior draws, with a standard error of %.0f %% each", 100*e)
+		a.Talk.Say("  standard deviations are estimated from posterior draws, with a standard error of %.0f %% each", 100*e)
 	}
 	limits, err := a.limits(ctx, m, share, p)
 	if err != nil {
 		return err
 	}
 	for _, words := range report.LimitNotes(limits, "nodes") {
-		a.talk.Say("  %s", words)
+		a.Talk.Say("  %s", words)
 	}
 	var effects *effectFacts
-	if a.ranks.Rank() == 0 {
+	if a.Ranks.Rank() == 0 {
 		if effects, err = a.effects(ctx, m, m.Choice().Terms, valueName(d.valueReport())); err != nil {
 			return err
 		}
@@ -206,7 +200,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	f.aboveAsked = changed("above")
 	choice := m.Choice()
 	a.tellReasons(choice.Why, choice.Cautions) // of predictions
-	answer := predictAnswer{Version: 2, Of: quantity(m.Spec(), f.exposure), Reading: newReading(m.Spec()), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, Measurements: d.data.Measurements(), LearnedFrom: m.LearnedFrom(), NoiseSD: m.NoiseSD(), Choice: choice, Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
+	answer := predictAnswer{Version: 1, Of: quantity(m.Spec(), f.exposure), Reading: newReading(m.Spec()), Values: m.Spec().Values,
+		Change: m.Spec().Transform, Level: f.level, Measurements: d.data.Measurements(), LearnedFrom: m.LearnedFrom(), NoiseSD: m.NoiseSD(),
+		Choice: choice, Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
 	if d.data.Exposure != nil {
 		answer.Exposed = f.exposureOfNew(d.data)
 	}
@@ -215,24 +211,24 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	}
 	a.tellQuantity(m.Spec(), answer.Of)
 	if answer.Exposed > 0 {
-		a.talk.Say("  reading_lower and reading_upper are those of a new %s with the exposure %.4g", answer.Reading, answer.Exposed)
+		a.Talk.Say("  reading_lower and reading_upper are those of a new %s with the exposure %.4g", answer.Reading, answer.Exposed)
 	}
-	rows := f.newRows(a.ranks, d, m, periods, share, p)
+	rows := f.newRows(a.Ranks, d, m, periods, share, p)
 	rows.columns = answer.columns()
 	if f.out == "" {
 		return a.writePredictions(ctx, a.Out, &answer, rows)
 	}
 	f.known.tellPlaces(a, table.FormatOf(f.out), d.net.Graph.Len())
-	if err := a.writeFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
+	if err := a.WriteFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
 		return err
 	}
-	a.talk.Say("the predictions are in %s", f.out)
+	a.Talk.Say("the predictions are in %s", f.out)
 	return nil
 }
 
 // limits says what the predictions leave out.
 func (a *app) limits(ctx context.Context, m *grfgp.Model, share grfgp.Share, p grfgp.Prediction) (*grfgp.Limits, error) {
-	s := a.talk.Stage("measuring the error of random walks")
+	s := a.Talk.Stage("measuring the error of random walks")
 	defer s.End()
 	limits, err := m.LimitsOfShare(ctx, share, p)
 	if err != nil {
@@ -246,19 +242,20 @@ func (a *app) limits(ctx context.Context, m *grfgp.Model, share grfgp.Share, p g
 func (f *predictFlags) checkModel(changed func(string) bool) error {
 	switch {
 	case f.modelFile == "" && f.add:
-		return usagef("--add is for measurements in addition to those of --model FILE")
+		return cli.Usagef("--add is for measurements in addition to those of --model FILE")
 	case f.modelFile == "":
 		return nil
 	case f.add && f.measurements == "":
-		return usagef("--add: give the measurements to add, with --measurements FILE")
+		return cli.Usagef("--add: give the measurements to add, with --measurements FILE")
 	}
-	learned := []string{"values", "transform", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles"}
+	learned := []string{"values", "transform", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops",
+		"walks", "rank", "mean", "noise-sd", "covariates", "roles"}
 	if f.measurements == "" {
 		learned = append(learned, "repeats", "exposure", "tested", "time", "time-model")
 	}
 	for _, flag := range learned {
 		if changed(flag) {
-			return usagef("--model has its own kernel, hyperparameters and kind of values: leave out --%s", flag)
+			return cli.Usagef("--model has its own kernel, hyperparameters and kind of values: leave out --%s", flag)
 		}
 	}
 	file, err := openModel(f.modelFile)
@@ -270,7 +267,8 @@ func (f *predictFlags) checkModel(changed func(string) bool) error {
 
 // chooseColumns chooses what rows have of the node table, before anything is fitted.
 func (f *predictFlags) chooseColumns(a *app, net *graphio.Network) (err error) {
-	f.known, err = f.newNodeColumns(a, net, []string{"node", "time", "mean", "sd", "lower", "upper", "reading_lower", "reading_upper", "measured", "value", "n", "above", "exposure", "quantity"})
+	f.known, err = f.newNodeColumns(a, net, []string{"node", "time", "mean", "sd", "lower", "upper", "reading_lower", "reading_upper",
+		"measured", "value", "n", "above", "exposure", "quantity"})
 	return err
 }
 
@@ -289,20 +287,20 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 	}
 	var m *grfgp.Model
 	d := &modelData{}
-	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+	net, err := f.LoadThen(ctx, &a.App, func(net *graphio.Network, opts graphio.Options) (err error) {
 		if m, d.known, err = a.loadModel(ctx, f.modelFile, spec.Device, net); err != nil || f.measurements == "" {
 			return err
 		}
 		if err := f.checkNew(m.Spec(), spec); err != nil {
 			return err
 		}
-		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(m.Spec(), f.of("measurements", opts)))
+		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(m.Spec(), f.Of("measurements", opts)))
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	a.tellNetwork(net)
+	a.TellNetwork(net)
 	if err := f.chooseColumns(a, net); err != nil {
 		return nil, nil, err
 	}
@@ -320,15 +318,17 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 // flags says how they are to be read.
 func (f *predictFlags) checkNew(model, flags grfgp.Spec) error {
 	of := cmp.Or(model.Values, "gaussian")
-	switch time := f.timeFlags.model.chosen(); {
+	switch time := f.timeFlags.model.Chosen(); {
 	case model.Times != nil:
-		return usagef("--model %s is one over time, which takes no other measurements: leave out --measurements, or fit again with all of them", f.modelFile)
+		return cli.Usagef("--model %s is one over time, which takes no other measurements: leave out --measurements, or fit again with all "+
+			"of them",
+			f.modelFile)
 	case f.column != "" && time != string(graphio.TimesLatest), time == "joint", time == "separate":
-		return usagef("--model %s has no time: give --time-model latest or ignore, or fit again", f.modelFile)
+		return cli.Usagef("--model %s has no time: give --time-model latest or ignore, or fit again", f.modelFile)
 	case flags.Values != "" && flags.Values != of:
-		return usagef("--model %s is one of %s values, and --exposure and --tested are for others; leave them out", f.modelFile, of)
-	case of == "share" && f.tested == "":
-		return usagef("--model %s is one of shares: name the column of the numbers tested, as in --tested tested", f.modelFile)
+		return cli.Usagef("--model %s is one of %s values, and --exposure and --tested are for others; leave them out", f.modelFile, of)
+	case model.About().Exposure == gp.ExposureRequired && f.tested == "":
+		return cli.Usagef("--model %s is one of shares: name the column of the numbers tested, as in --tested tested", f.modelFile)
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func (f *predictFlags) checkNew(model, flags grfgp.Spec) error {
 // condition gives a saved model other measurements, in place of its own or in addition.
 func (f *predictFlags) condition(ctx context.Context, a *app, d *modelData, m *grfgp.Model) (*grfgp.Model, error) {
 	file := d.measurements.Report.File
-	f.tellValues(a, d.measurements.Report, f.measurements, d.net)
+	f.TellValues(&a.App, d.measurements.Report, f.measurements, d.net)
 	a.tellSums(d.measurements.Report, f.repeats, m.Spec())
 	if err := checkNumbers(d.measurements, d.net.Graph.IDs(), m.Spec()); err != nil {
 		return nil, err
@@ -349,17 +349,18 @@ func (f *predictFlags) condition(ctx context.Context, a *app, d *modelData, m *g
 	if f.add {
 		kept = fmt.Sprintf("%s of the model and ", plural.Count(m.Data().Measurements(), "measurements"))
 		if data, err = m.Data().Append(data); err != nil {
-			return nil, dataf("%s: %w; measurements of one model either all have sds or none", file, err)
+			return nil, cli.Dataf("%s: %w; measurements of one model either all have sds or none", file, err)
 		}
 	}
 	g := d.net.Graph
-	if err := a.fits(ctx, fmt.Sprintf("predicting %d nodes", g.Len()), g, m.Spec(), grfgp.Job{Measurements: data.Len(), Places: g.Len()}); err != nil {
+	if err := a.fits(ctx, fmt.Sprintf("predicting %d nodes", g.Len()), g, m.Spec(),
+		grfgp.Job{Measurements: data.Len(), Places: g.Len()}); err != nil {
 		return nil, err
 	}
-	s := a.talk.Stage("conditioning")
+	s := a.Talk.Stage("conditioning")
 	other, err := m.Condition(ctx, data)
 	if err != nil {
-		return nil, dataf("%s: %w", file, err)
+		return nil, cli.Dataf("%s: %w", file, err)
 	}
 	s.Done("on %s%s of %s; hyperparameters as learned from %s", kept, fresh, file, plural.Count(m.LearnedFrom(), "measurements"))
 	return other, nil

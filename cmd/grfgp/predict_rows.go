@@ -40,9 +40,11 @@ type measuredRow struct {
 	n               int
 }
 
-func (f *predictFlags) newRows(group *ranks.Group, d *modelData, m *grfgp.Model, periods []int, share grfgp.Share, p grfgp.Prediction) *predictRows {
+func (f *predictFlags) newRows(group *ranks.Group, d *modelData, m *grfgp.Model, periods []int, share grfgp.Share,
+	p grfgp.Prediction) *predictRows {
 	g := d.net.Graph
-	r := &predictRows{predictFlags: f, d: d, m: m, periods: periods, ranks: group, share: share, p: p, exposed: f.exposureOfNew(d.data), measured: map[int]measuredRow{}, told: func(_, _ int64) {}}
+	r := &predictRows{predictFlags: f, d: d, m: m, periods: periods, ranks: group, share: share, p: p, exposed: f.exposureOfNew(d.data),
+		measured: map[int]measuredRow{}, told: func(_, _ int64) {}}
 	first := map[int]int{} // row of each period
 	for k, period := range periods {
 		first[period] = k * g.Len()

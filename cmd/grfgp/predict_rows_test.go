@@ -12,13 +12,15 @@ import (
 // TestPredictionsInGroups: the rows of a large answer, which are written in groups, are
 // in the order of the file, each once, and the same in JSON as in CSV.
 func TestPredictionsInGroups(t *testing.T) {
+	t.Parallel()
 	const nodes = groupRows + 100
 	dir := t.TempDir()
 	data := filepath.Join(dir, "m.csv")
 	if err := os.WriteFile(data, []byte("node,value\n0,1\n10,2\n20,1.5\n30,1\n10,4\n40,2\n65600,7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"predict", "--generate", fmt.Sprintf("ring:%d", nodes), "--measurements", data, "--family", "diffusion", "--scales", "one", "--method", "grf", "--hops", "2", "--roles", "none"}
+	args := []string{"predict", "--generate", fmt.Sprintf("ring:%d", nodes), "--measurements", data, "--family", "diffusion", "--scales",
+		"one", "--method", "grf", "--hops", "2", "--roles", "none"}
 	r := runLine(t, "", args...)
 	if r.code != exitOK {
 		t.Fatalf("%+v", r)

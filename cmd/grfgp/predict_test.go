@@ -40,6 +40,7 @@ func ladder(t testing.TB) (edges, measurements string) {
 }
 
 func TestPredict(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "-v")
 	if r.code != exitOK {
@@ -66,6 +67,7 @@ func TestPredict(t *testing.T) {
 // graph.
 // A power series and the raw Laplacian can be asked for, and are said.
 func TestPredictKernels(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	for flags, said := range map[string]string{
 		"--family power --alpha 1,0.8,0.5,0.2 --scales one":         "power series, method dense",
@@ -96,6 +98,7 @@ func TestPredictKernels(t *testing.T) {
 }
 
 func TestPredictFromAModel(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m.model")
@@ -104,7 +107,8 @@ func TestPredictFromAModel(t *testing.T) {
 	if fitted.code != exitOK || loaded.code != exitOK || fitted.out != loaded.out {
 		t.Errorf("exit %d and %d, same output: %v\n%s", fitted.code, loaded.code, fitted.out == loaded.out, loaded.err)
 	}
-	if r := runLine(t, "", "predict", "--generate", "ring:82", "--model", model); r.code != exitBadData || !strings.Contains(r.err, "another graph") {
+	if r := runLine(t, "", "predict", "--generate", "ring:82", "--model", model); r.code != exitBadData ||
+		!strings.Contains(r.err, "another graph") {
 		t.Errorf("%+v", r)
 	}
 	if r := runLine(t, "", "predict", "--edges", edges, "--model", measurements); r.code != exitBadData {
@@ -115,6 +119,7 @@ func TestPredictFromAModel(t *testing.T) {
 // A saved model takes other measurements, in place of its own or in addition, with the
 // hyperparameters that it has: added one by one they are as if given at once.
 func TestPredictFromAModelWithMeasurements(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	model, more := filepath.Join(dir, "m.model"), filepath.Join(dir, "more.model")
@@ -123,20 +128,23 @@ func TestPredictFromAModelWithMeasurements(t *testing.T) {
 	}
 	saved := runLine(t, "", "predict", "--edges", edges, "--model", model)
 	same := runLine(t, "", "predict", "--edges", edges, "--model", model, "--measurements", measurements)
-	if same.code != exitOK || same.out != saved.out || !strings.Contains(same.err, "conditioning: on 20 measurements of "+measurements+"; hyperparameters as learned from 20 measurements") {
+	if same.code != exitOK || same.out != saved.out ||
+		!strings.Contains(same.err, "conditioning: on 20 measurements of "+measurements+"; hyperparameters as learned from 20 measurements") {
 		t.Errorf("its own measurements give other predictions: %+v", same)
 	}
 	first, second := write(t, dir, "1.csv", "node,value\nb1,11\nb5,12\n"), write(t, dir, "2.csv", "node,value\nb9,14\nb1,11.5\n")
 	both := write(t, dir, "12.csv", "node,value\nb1,11.5\nb9,14\nb1,11\nb5,12\n")
 	atOnce := runLine(t, "", "predict", "--edges", edges, "--model", model, "--measurements", both)
-	if r := runLine(t, "", "predict", "--edges", edges, "--model", model, "--measurements", first, "--save-model", more); r.code != exitOK || r.out == saved.out {
+	if r := runLine(t, "", "predict", "--edges", edges, "--model", model, "--measurements", first, "--save-model", more); r.code != exitOK ||
+		r.out == saved.out {
 		t.Fatalf("%+v", r)
 	}
 	after := runLine(t, "", "predict", "--edges", edges, "--model", more, "--measurements", second, "--add")
 	if after.code != exitOK || after.out != atOnce.out {
 		t.Errorf("one file after another gives\n%s\nboth give\n%s", after.out, atOnce.out)
 	}
-	if want := "conditioning: on 2 measurements of the model and 2 measurements of " + second + "; hyperparameters as learned from 20 measurements"; !strings.Contains(after.err, want) {
+	if want := "conditioning: on 2 measurements of the model and 2 measurements of " + second +
+		"; hyperparameters as learned from 20 measurements"; !strings.Contains(after.err, want) {
 		t.Errorf("nothing said of %q in\n%s", want, after.err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(after.out)).ReadAll()
@@ -163,28 +171,33 @@ func TestPredictFromAModelWithMeasurements(t *testing.T) {
 		{exitBadData, "either all have sds or none", []string{"--model", model, "--measurements", sds, "--add"}},
 		{exitBadData, "other.csv", []string{"--model", model, "--measurements", other}},
 	} {
-		if r := runLine(t, "", append([]string{"predict", "--edges", edges}, c.args...)...); r.code != c.code || !strings.Contains(r.err, c.want) {
+		if r := runLine(t, "", append([]string{"predict", "--edges", edges}, c.args...)...); r.code != c.code ||
+			!strings.Contains(r.err, c.want) {
 			t.Errorf("%q: %+v", c.want, r)
 		}
 	}
-	if r := runLine(t, "", "predict", "--generate", "ring:82", "--model", model, "--measurements", write(t, dir, "ring.csv", "node,value\n1,2\n")); r.code != exitBadData || !strings.Contains(r.err, "another graph") {
+	if r := runLine(t, "", "predict", "--generate", "ring:82", "--model", model, "--measurements",
+		write(t, dir, "ring.csv", "node,value\n1,2\n")); r.code != exitBadData || !strings.Contains(r.err, "another graph") {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestPredictJSON(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "--json", "--solver", "iterative", "--method", "grf")
 	var answer predictAnswer
 	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
 		t.Fatalf("%v %+v", err, r)
 	}
-	if answer.Version != 2 || answer.Of != "value" || answer.Reading != "value" || answer.Measurements != 20 || answer.LearnedFrom != 20 || len(answer.Nodes) != 82 || answer.Choice.Fit.Solver.String() != "iterative" {
+	if answer.Version != 1 || answer.Of != "value" || answer.Reading != "value" || answer.Measurements != 20 || answer.LearnedFrom != 20 ||
+		len(answer.Nodes) != 82 || answer.Choice.Fit.Solver.String() != "iterative" {
 		t.Errorf("%+v", answer.Choice)
 	}
 }
 
 func TestPredictRefuses(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	constant := filepath.Join(t.TempDir(), "c.csv")
 	if err := os.WriteFile(constant, []byte("node,value\na0,1\na1,1\na2,1\n"), 0o600); err != nil {
@@ -198,10 +211,12 @@ func TestPredictRefuses(t *testing.T) {
 		{exitUsage, "no measurements", []string{"--edges", edges}},
 		{exitBadData, "all values are 1", []string{"--edges", edges, "--measurements", constant}},
 		{exitUsage, "--level", []string{"--edges", edges, "--measurements", measurements, "--level", "2"}},
-		{exitUsage, "grfgp: --nu 2: give a number > 0, together with --family matern", []string{"--edges", edges, "--measurements", measurements, "--nu", "2"}},
+		{exitUsage, "grfgp: --nu 2: give a number > 0, together with --family matern",
+			[]string{"--edges", edges, "--measurements", measurements, "--nu", "2"}},
 		{exitUsage, "grfgp: --noise-sd -1: give 0 or more", []string{"--edges", edges, "--measurements", measurements, "--noise-sd", "-1"}},
 		{exitUsage, "grfgp: --rank -1: give 1 or more", []string{"--edges", edges, "--measurements", measurements, "--rank", "-1"}},
-		{exitUsage, "note: --hops 3 has no effect with --method dense", []string{"--edges", edges, "--measurements", measurements, "--method", "dense", "--hops", "3", "--nu", "1"}},
+		{exitUsage, "note: --hops 3 has no effect with --method dense",
+			[]string{"--edges", edges, "--measurements", measurements, "--method", "dense", "--hops", "3", "--nu", "1"}},
 		{exitUsage, "--family", []string{"--edges", edges, "--measurements", measurements, "--family", "rbf"}},
 	} {
 		r := runLine(t, "", append([]string{"predict"}, c.args...)...)
@@ -212,6 +227,7 @@ func TestPredictRefuses(t *testing.T) {
 }
 
 func TestValidateVerb(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	for _, scheme := range []string{"scattered", "neighbourhoods"} {
 		r := runLine(t, "", "validate", "--edges", edges, "--measurements", measurements, "--folds", "4", "--leave-out", scheme)
@@ -228,6 +244,7 @@ func TestValidateVerb(t *testing.T) {
 
 // What is left out is named by its id, and what came of it is said in words.
 func TestValidateJSON(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	text, err := os.ReadFile(edges)
 	if err != nil {
@@ -255,13 +272,15 @@ func TestValidateJSON(t *testing.T) {
 	if len(answer.Verdict) != 4 || !strings.HasPrefix(answer.Verdict[0], "The error (RMSE) at held-out measurements is ") {
 		t.Errorf("verdict %q", answer.Verdict)
 	}
-	if r := runLine(t, "", base...); !strings.HasSuffix(r.out, "\n\n"+strings.Join(append(headlineLines(answer.Headline), answer.Verdict[1:]...), "\n")+"\n") {
+	if r := runLine(t, "", base...); !strings.HasSuffix(r.out, "\n\n"+
+		strings.Join(append(headlineLines(answer.Headline), answer.Verdict[1:]...), "\n")+"\n") {
 		t.Errorf("no verdict in\n%s", r.out)
 	}
 }
 
 // Readings that are joined are told of, and flags that would do nothing are none.
 func TestMeasurementNotes(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	text, err := os.ReadFile(measurements)
 	if err != nil {
@@ -284,14 +303,16 @@ func TestMeasurementNotes(t *testing.T) {
 
 // Verbs say where they wrote.
 func TestWhereItIs(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	labels := write(t, dir, "l.csv", "node,class\na0,x\na1,x\nb30,y\nb31,y\n")
 	for line, want := range map[string]string{
-		"predict --family diffusion --measurements " + measurements:                                 "the predictions are in ",
-		"suggest --goal learn --policy random --family diffusion --measurements " + measurements:    "the suggestions are in ",
-		"classify --classifier spreading --family matern --labels " + labels:                        "the classes are in ",
-		"classify --classifier spreading --family matern --quiet=false --hops 2 --labels " + labels: "note: --family has no effect with --classifier spreading\nnote: --hops has no effect",
+		"predict --family diffusion --measurements " + measurements:                              "the predictions are in ",
+		"suggest --goal learn --policy random --family diffusion --measurements " + measurements: "the suggestions are in ",
+		"classify --classifier spreading --family matern --labels " + labels:                     "the classes are in ",
+		"classify --classifier spreading --family matern --quiet=false --hops 2 --labels " +
+			labels: "note: --family has no effect with --classifier spreading\nnote: --hops has no effect",
 	} {
 		out := filepath.Join(dir, "out.csv")
 		r := runLine(t, "", append(strings.Fields(line), "--edges", edges, "-o", out)...)

@@ -54,10 +54,10 @@ func (r *relay[B]) flush() error {
 
 // writePredictions writes the answer with its rows, which it makes on the way.
 func (a *app) writePredictions(ctx context.Context, w io.Writer, answer *predictAnswer, rows *predictRows) error {
-	s := a.talk.Stage("writing")
+	s := a.Talk.Stage("writing")
 	defer s.End()
 	rows.told = s.Update
-	if a.ranks.Rank() > 0 {
+	if a.Ranks.Rank() > 0 {
 		for _, err := range rows.groups(ctx) {
 			if err != nil {
 				return err
@@ -65,10 +65,11 @@ func (a *app) writePredictions(ctx context.Context, w io.Writer, answer *predict
 		}
 		return nil
 	}
-	if !a.json {
-		return rows.writeTable(w, slices.Concat(rows.columns[:1:1], rows.known.head(), rows.columns[1:], rows.known.tail()), func(out table.Writer) error {
-			return rows.writeTo(ctx, out, answer)
-		})
+	if !a.JSON {
+		return rows.writeTable(w, slices.Concat(rows.columns[:1:1], rows.known.head(), rows.columns[1:], rows.known.tail()),
+			func(out table.Writer) error {
+				return rows.writeTo(ctx, out, answer)
+			})
 	}
 	return table.Compress(w, rows.out, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(w, 1<<16)
@@ -108,7 +109,8 @@ func (r *predictRows) appendCells(cells []table.Cell, answer *predictAnswer, row
 	if answer.Time != nil {
 		cells = append(cells, table.TextCell(row.Time))
 	}
-	cells = append(cells, number(row.Mean), number(row.SD), number(row.Lower), number(row.Upper), number(row.ReadingLower), number(row.ReadingUpper),
+	cells = append(cells, number(row.Mean), number(row.SD), number(row.Lower), number(row.Upper), number(row.ReadingLower),
+		number(row.ReadingUpper),
 		table.TruthCell(row.Measured), table.NumberAt(row.Value), table.WholeCell(row.N))
 	if answer.Above != nil {
 		cells = append(cells, table.NumberAt(row.Above))

@@ -11,6 +11,7 @@ import (
 // TestRelay: blocks are written in their order, each once, whatever the sizes of groups, and as many are
 // held as two groups have.
 func TestRelay(t *testing.T) {
+	t.Parallel()
 	sizes := []int{5*blockRows + 1, 0, 1, 2 * blockRows, 7 * blockRows, 3, 6*blockRows - 1}
 	var written, want []int
 	var made atomic.Int64

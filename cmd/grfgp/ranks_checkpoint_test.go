@@ -42,7 +42,8 @@ func TestRanksGoOn(t *testing.T) {
 	dir := t.TempDir()
 	given, states := write(t, dir, "values.csv", values.String()), filepath.Join(dir, "states")
 	line := func(answer string, more ...string) []string {
-		return append([]string{"predict", "--generate", fmt.Sprintf("grid:%dx%d", side, side), "--measurements", given, "--method", "grf", "--hops", "2", "--scales", "many",
+		return append([]string{"predict", "--generate", fmt.Sprintf("grid:%dx%d", side, side), "--measurements", given, "--method", "grf",
+			"--hops", "2", "--scales", "many",
 			"--family", "diffusion", "--roles", "none", "--threads", "1", "-o", filepath.Join(dir, answer)}, more...)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -117,12 +117,17 @@ func TestRanksFail(t *testing.T) {
 		code   []int
 		words  []string
 	}{
-		{name: "killed", rank: 1, signal: syscall.SIGKILL, code: []int{137}, words: []string{"process rank 1", "signal 9", "grfgp: interrupted; no file was left incomplete. If nobody stopped this run of 3 ranks"}},
-		{name: "first killed", rank: 0, signal: syscall.SIGKILL, code: []int{137}, words: []string{"process rank 0", "signal 9", "of 3: interrupted, as all are when one of them ends"}},
-		{name: "terminated", rank: 2, signal: syscall.SIGTERM, code: []int{exitInterrupted, 143}, words: []string{"rank 2 of 3: interrupted", "grfgp: interrupted; no file was left incomplete"}},
-		{name: "panics", rank: 1, own: "GRFGP_TEST_FAIL=panic", code: []int{2}, words: []string{"panic: a defect, for the test", "Exit code:    2"}},
+		{name: "killed", rank: 1, signal: syscall.SIGKILL, code: []int{137},
+			words: []string{"process rank 1", "signal 9", "grfgp: interrupted; no file was left incomplete. If nobody stopped this run of 3 ranks"}},
+		{name: "first killed", rank: 0, signal: syscall.SIGKILL, code: []int{137},
+			words: []string{"process rank 0", "signal 9", "of 3: interrupted, as all are when one of them ends"}},
+		{name: "terminated", rank: 2, signal: syscall.SIGTERM, code: []int{exitInterrupted, 143},
+			words: []string{"rank 2 of 3: interrupted", "grfgp: interrupted; no file was left incomplete"}},
+		{name: "panics", rank: 1, own: "GRFGP_TEST_FAIL=panic", code: []int{2},
+			words: []string{"panic: a defect, for the test", "Exit code:    2"}},
 		{name: "out of memory", rank: 2, own: "GRFGP_TEST_FAIL=memory", code: []int{2}, words: []string{"out of memory", "Exit code:    2"}},
-		{name: "error", rank: 2, own: "GRFGP_TEST_NONE=1", code: []int{exitUsage}, words: []string{"rank 2 of 3: grfgp: ", "missing.csv: there is no such file"}},
+		{name: "error", rank: 2, own: "GRFGP_TEST_NONE=1", code: []int{exitUsage},
+			words: []string{"rank 2 of 3: grfgp: ", "missing.csv: there is no such file"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if always, _ := os.ReadFile("/proc/sys/vm/overcommit_memory"); c.name == "out of memory" && strings.HasPrefix(string(always), "1") {

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // rankCase is a graph with measurements, by flags.
 type rankCase struct {
 	name  string
 	flags []string
-	slow  bool // not for short tests
+	slow  bool // for the full suite
 }
 
 // rankCases are graphs of several kinds, with few measurements: so that ranks share
@@ -66,21 +67,32 @@ func rankCases(t *testing.T) []rankCase {
 		generated("few", "grid:20x25", 500, 25, false, "--family", "diffusion"), // dense, and all on one rank
 		generated("hubs", "ba:4000,3", 4000, 40, true, "--method", "grf", "--family", "diffusion", "--roles", "none"),
 		generated("scales", "grid:70x70", 4900, 60, true, "--method", "grf", "--scales", "many", "--family", "diffusion"),
-		generated("large", "grid:190x180", 34200, 40, true, "--method", "grf", "--hops", "3", "--scales", "one", "--family", "diffusion", "--roles", "none"),
-		generated("large, many scales", "grid:190x180", 34200, 40, true, "--method", "grf", "--hops", "3", "--scales", "many", "--solver", "iterative", "--family", "diffusion", "--roles", "none"),
-		generated("large, sampled", "ring:34000", 34000, 40, true, "--method", "grf", "--hops", "3", "--scales", "one", "--solver", "iterative", "--family", "diffusion", "--roles", "none"),
-		generated("large hubs", "ba:34000,2", 34000, 40, true, "--method", "grf", "--hops", "2", "--scales", "one", "--trend", "degree", "--family", "diffusion", "--roles", "none"),
-		{"components and lone nodes", append(parts, "--measurements", values("parts", 4500, 50), "--covariates", "height", "--family", "diffusion"), true},
-		{"time", []string{"--generate", "ring:300", "--measurements", write("times.csv", times), "--time", "day", "--at", "all", "--family", "diffusion"}, true},
+		generated("large", "grid:190x180", 34200, 40, true, "--method", "grf", "--hops", "3", "--scales", "one", "--family", "diffusion",
+			"--roles", "none"),
+		generated("large, many scales", "grid:190x180", 34200, 40, true, "--method", "grf", "--hops", "3", "--scales", "many", "--solver",
+			"iterative", "--family", "diffusion", "--roles", "none"),
+		generated("large, sampled", "ring:34000", 34000, 40, true, "--method", "grf", "--hops", "3", "--scales", "one", "--solver", "iterative",
+			"--family", "diffusion", "--roles", "none"),
+		generated("large hubs", "ba:34000,2", 34000, 40, true, "--method", "grf", "--hops", "2", "--scales", "one", "--trend", "degree",
+			"--family", "diffusion", "--roles", "none"),
+		{"components and lone nodes", append(parts, "--measurements", values("parts", 4500, 50), "--covariates", "height", "--family",
+			"diffusion"), true},
+		{"time", []string{"--generate", "ring:300", "--measurements", write("times.csv", times), "--time", "day", "--at", "all", "--family",
+			"diffusion"}, true},
 	}
 	if edges := "../../../shared/datasets/traffic_sanjose/road_edges.csv.gz"; exists(edges) {
-		cases = append(cases, rankCase{"San Jose", []string{"--edges", edges, "--measurements", "../../../shared/datasets/traffic_sanjose/sensor_speeds.csv.gz", "--family", "diffusion"}, true})
+		cases = append(cases, rankCase{"San Jose", []string{
+			"--edges", edges, "--measurements", "../../../shared/datasets/traffic_sanjose/sensor_speeds.csv.gz", "--family", "diffusion"}, true})
 	}
 	if edges := "../../../shared/datasets/snap/musae_facebook_edges.csv.gz"; exists(edges) {
-		cases = append(cases, rankCase{"Facebook", []string{"--edges", edges, "--measurements", values("facebook", 22470, 40), "--method", "grf", "--hops", "2", "--scales", "one", "--family", "diffusion", "--roles", "none"}, true})
+		cases = append(cases, rankCase{"Facebook", []string{
+			"--edges", edges, "--measurements", values("facebook", 22470, 40), "--method", "grf", "--hops", "2", "--scales", "one", "--family",
+			"diffusion", "--roles", "none"}, true})
 	}
 	if dir := "../../../shared/datasets/lip_cancer/"; exists(dir) {
-		cases = append(cases, rankCase{"counts", []string{"--edges", dir + "edges.csv", "--measurements", dir + "districts.csv", "--values", "count", "--exposure", "expected", "--above", "1", "--roles", "none"}, false})
+		cases = append(cases, rankCase{"counts", []string{
+			"--edges", dir + "edges.csv", "--measurements", dir + "districts.csv", "--values", "count", "--exposure", "expected", "--above", "1",
+			"--roles", "none"}, false})
 	}
 	return cases
 }
@@ -93,10 +105,11 @@ func exists(path string) bool {
 // Predictions that ranks share are those of one process, byte by byte; so are the
 // messages, except that they count the ranks.
 func TestRanksSharePredictions(t *testing.T) {
+	t.Parallel()
 	for _, c := range rankCases(t) {
 		t.Run(c.name, func(t *testing.T) {
-			if c.slow && testing.Short() {
-				t.Skip("several models of larger graphs")
+			if c.slow {
+				testkit.Full(t) // several models of larger graphs
 			}
 			model := filepath.Join(t.TempDir(), "model")
 			line := append([]string{"predict", "--json", "--save-model", model}, c.flags...)
@@ -130,10 +143,10 @@ func TestRanksSharePredictions(t *testing.T) {
 			}
 			sizes := []int{1, 2, 4}
 			switch {
-			case testing.Short():
-				sizes = []int{2}
 			case c.slow:
 				sizes = []int{3}
+			case !testkit.IsFull():
+				sizes = []int{2}
 			}
 			for _, size := range sizes {
 				got := runRanks(t, size, line...)
@@ -155,5 +168,6 @@ func differ(got, want result) string {
 		at++
 	}
 	near := func(s string) string { return s[max(0, at-60):min(len(s), at+60)] }
-	return fmt.Sprintf("code %d; from byte %d of %d and %d on: …%s… alone: …%s…\n%s", got.code, at, len(got.out), len(want.out), near(got.out), near(want.out), got.err)
+	return fmt.Sprintf("code %d; from byte %d of %d and %d on: …%s… alone: …%s…\n%s", got.code, at, len(got.out), len(want.out), near(got.out),
+		near(want.out), got.err)
 }

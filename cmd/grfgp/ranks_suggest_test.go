@@ -5,11 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // Suggestions that ranks share are those of one process, byte by byte, for all goals,
 // with costs, groups, pending nodes and few allowed ones.
 func TestRanksShareSuggestions(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -29,15 +32,18 @@ func TestRanksShareSuggestions(t *testing.T) {
 	for i := range 4 {
 		pending += fmt.Sprintf("%d\n", 17+i*600)
 	}
-	ring := []string{"--generate", "ring:3000", "--measurements", write("values.csv", values), "--family", "diffusion", "--method", "grf", "--scales", "one"}
+	ring := []string{"--generate", "ring:3000", "--measurements", write("values.csv", values), "--family", "diffusion", "--method", "grf",
+		"--scales", "one"}
 	tests := []struct {
 		name  string
 		flags []string
 		slow  bool
 	}{
 		{"maximize", []string{"--goal", "maximize", "-n", "3"}, false},
-		{"sites", []string{"--goal", "maximize", "-n", "4", "--allowed", write("sites.csv", sites), "--pending", write("pending.csv", pending)}, false},
-		{"costs", []string{"--goal", "minimize", "-n", "4", "--cost", write("costs.csv", costs), "--budget", "20", "--pending", filepath.Join(dir, "pending.csv")}, false},
+		{"sites", []string{"--goal", "maximize", "-n", "4", "--allowed", write("sites.csv", sites), "--pending", write("pending.csv", pending)},
+			false},
+		{"costs", []string{"--goal", "minimize", "-n", "4", "--cost", write("costs.csv", costs), "--budget", "20", "--pending",
+			filepath.Join(dir, "pending.csv")}, false},
 		{"threshold", []string{"--goal", "threshold=0.6", "-n", "3"}, false},
 		{"learn", []string{"--goal", "learn", "-n", "2"}, false},
 		{"no model", []string{"--goal", "maximize", "--measurements", write("none.csv", "node,value\n")}, false},
@@ -46,8 +52,8 @@ func TestRanksShareSuggestions(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if test.slow && testing.Short() {
-				t.Skip("several fits")
+			if test.slow {
+				testkit.Full(t) // several fits
 			}
 			line := append(append([]string{"suggest", "--json"}, ring...), test.flags...)
 			want := runLine(t, "", line...)
@@ -55,7 +61,7 @@ func TestRanksShareSuggestions(t *testing.T) {
 				t.Fatalf("%+v", want)
 			}
 			for _, size := range []int{2, 4} {
-				if (testing.Short() || test.slow) && size == 2 {
+				if (!testkit.IsFull() || test.slow) && size == 2 {
 					continue
 				}
 				if got := runRanks(t, size, line...); got.code != exitOK || got.out != want.out {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 )
 
 // runRanks runs a command line on several ranks and returns what rank 0 wrote.
@@ -24,7 +25,7 @@ func runRanks(t *testing.T, size int, args ...string) result {
 		if g.Rank() == 0 {
 			s.Out, s.Err = &out, &talk
 		}
-		code := run(ctx, args, s, g)
+		code := run(ctx, args, s, g, nil)
 		if g.Rank() == 0 {
 			all = result{code, out.String(), talk.String()}
 		}
@@ -41,6 +42,7 @@ func runRanks(t *testing.T, size int, args ...string) result {
 
 // Answers of several ranks are those of one, byte by byte.
 func TestRanksGiveTheSameAnswer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	edges, values := filepath.Join(dir, "edges.csv"), filepath.Join(dir, "values.csv")
 	e, v := "from,to\n", "node,value\n"
@@ -60,18 +62,17 @@ func TestRanksGiveTheSameAnswer(t *testing.T) {
 	if want.code != exitOK {
 		t.Fatalf("%+v", want)
 	}
-	for size := 2; size <= 4; size++ {
-		if testing.Short() && size > 2 {
-			break
-		}
+	for size := 2; size <= testkit.Size(2, 4); size++ {
 		if got := runRanks(t, size, line...); got.code != exitOK || got.out != want.out {
 			t.Errorf("%d ranks: %+v\nalone: %+v", size, got, want)
 		}
 	}
-	if got := runRanks(t, 2, "predict", "--edges", "-", "--measurements", values); got.code != exitUsage || !strings.Contains(got.err, "--edges -: all 2 ranks read the file") {
+	if got := runRanks(t, 2, "predict", "--edges", "-", "--measurements", values); got.code != exitUsage ||
+		!strings.Contains(got.err, "--edges -: all 2 ranks read the file") {
 		t.Errorf("standard input: %+v", got)
 	}
-	if got := runRanks(t, 2, "check", "--edges", edges); got.code != exitUsage || !strings.Contains(got.err, "check is for one process, and there are 2 ranks") {
+	if got := runRanks(t, 2, "check", "--edges", edges); got.code != exitUsage ||
+		!strings.Contains(got.err, "check is for one process, and there are 2 ranks") {
 		t.Errorf("a verb for one process: %+v", got)
 	}
 }

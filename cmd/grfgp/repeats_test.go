@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // lake is the quantity on a ring of 200 nodes; readings of it have noise of sd 1.
@@ -55,12 +56,14 @@ func predictions(t testing.TB, args ...string) map[string][]float64 {
 }
 
 // New readings fall into their 95 % intervals as often as they should, though
-// nodes were read 20 times each: 5 seeds with a new reading at each of 200 nodes.
+// nodes were read 20 times each: 5 seeds with a new reading at each of 200 nodes (one
+// seed in the quick suite).
 // The noise of new readings is independent and most of their variance, so that the
 // share has about a binomial error, √(0.95·0.05/1000) = 0.7 %; it may be 3 of them
 // off. Readings that are kept as rows of their own give the same predictions.
 func TestRepeatsCoverNewReadings(t *testing.T) {
-	const seeds = 5
+	t.Parallel()
+	seeds := testkit.Size(1, 5)
 	inside, sds := 0, 0.0
 	for seed := range uint64(seeds) {
 		base := []string{"--generate", "ring:200", "--measurements", repeatedReadings(t, seed)}
@@ -70,7 +73,7 @@ func TestRepeatsCoverNewReadings(t *testing.T) {
 			if v := lake(node) + random.NormFloat64(); p["reading_lower"][node] <= v && v <= p["reading_upper"][node] {
 				inside++
 			}
-			sds += p["sd"][node] / 200 / seeds
+			sds += p["sd"][node] / 200 / float64(seeds)
 		}
 		kept := predictions(t, append(base, "--repeats", "keep")...)
 		for _, column := range []string{"mean", "sd", "n"} {
@@ -81,9 +84,9 @@ func TestRepeatsCoverNewReadings(t *testing.T) {
 			}
 		}
 	}
-	share := float64(inside) / (200 * seeds)
+	share := float64(inside) / float64(200*seeds)
 	t.Logf("95 %% intervals hold %.1f %% of new readings; their mean sd is %.3f", 100*share, sds)
-	if bound := 3 * math.Sqrt(0.95*0.05/(200*seeds)); math.Abs(share-0.95) > bound {
+	if bound := 3 * math.Sqrt(0.95*0.05/float64(200*seeds)); math.Abs(share-0.95) > bound {
 		t.Errorf("95 %% intervals hold %.1f %% of new readings, want 95 ± %.1f; their mean sd is %.3f", 100*share, 100*bound, sds)
 	}
 }
@@ -91,6 +94,7 @@ func TestRepeatsCoverNewReadings(t *testing.T) {
 // Means are kept in a model with their counts, and suggested from as all readings
 // are.
 func TestRepeatsInOtherVerbs(t *testing.T) {
+	t.Parallel()
 	readings := repeatedReadings(t, 1)
 	base := []string{"--generate", "ring:200", "--measurements", readings, "--family", "diffusion", "--scales", "one"}
 	file := filepath.Join(t.TempDir(), "m.model")
@@ -124,6 +128,7 @@ func TestRepeatsInOtherVerbs(t *testing.T) {
 
 // A new reading has a noise where sds are given too.
 func TestReadingWithGivenSDs(t *testing.T) {
+	t.Parallel()
 	text := "node,value,sd\n"
 	for node := 0; node < 60; node += 3 {
 		text += fmt.Sprintf("%d,%g,0.3\n%d,%g,0.3\n", node, lake(node), node, lake(node)+0.1)
@@ -137,7 +142,8 @@ func TestReadingWithGivenSDs(t *testing.T) {
 		}
 	}
 	missing := write(t, t.TempDir(), "missing.csv", strings.Replace(text, "0,20,0.3\n", "0,20,\n", 1))
-	if r := runLine(t, "", "predict", "--generate", "ring:60", "--measurements", missing); r.code != exitBadData || !strings.Contains(r.err, "1 of 20 values have no sd") {
+	if r := runLine(t, "", "predict", "--generate", "ring:60", "--measurements", missing); r.code != exitBadData ||
+		!strings.Contains(r.err, "1 of 20 values have no sd") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -145,6 +151,7 @@ func TestReadingWithGivenSDs(t *testing.T) {
 // One measurement, a constant, and values at the edge of numbers: each verb works
 // or says what is missing.
 func TestLittleToLearnFrom(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	files := map[string]string{
 		"one": "7,13\n", "node": "7,13\n7,12\n", "same": "7,13\n8,13\n20,13\n",
@@ -160,7 +167,8 @@ func TestLittleToLearnFrom(t *testing.T) {
 		code              int
 		want              string
 	}{
-		{"predict", "one", "", exitBadData, "only one node was measured: there is nothing to learn from unless mean and noise are known; measure more nodes, name another column with --column value=…, or give what is known: --mean and --noise-sd"},
+		{"predict", "one", "", exitBadData, "only one node was measured: there is nothing to learn from unless mean and noise are known; " +
+			"measure more nodes, name another column with --column value=…, or give what is known: --mean and --noise-sd"},
 		{"predict", "one", "--mean 10", exitBadData, "--mean and --noise-sd"},
 		{"predict", "one", known, exitOK, "\n7,12.9"},
 		{"predict", "sds", "--mean 10", exitOK, "\n7,12.9"},
@@ -173,7 +181,8 @@ func TestLittleToLearnFrom(t *testing.T) {
 		{"predict", "one", "--mean 13 --noise-sd 0", exitNotFitted, "nothing says how far values vary"},
 		{"predict", "tiny", "", exitNotFitted, "too little for a variance to be a number; give them in another unit"},
 		{"predict", "huge", "", exitNotFitted, "too far for a variance to be a number; correct them, or give them in another unit"},
-		{"validate", "one", known, exitBadData, "only one node is measured, so no measurement is left to predict from; measure more nodes to validate"},
+		{"validate", "one", known, exitBadData, "only one node is measured, so no measurement is left to predict from; measure more nodes to " +
+			"validate"},
 		{"validate", "node", known + " --repeats keep", exitBadData, "measure more nodes to validate"},
 		{"validate", "same", known, exitOK, "too few to tell"},
 		{"validate", "tiny", "", exitNotFitted, "too little for a variance to be a number"},

@@ -16,6 +16,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/version"
 	"grfgp/report"
 )
@@ -65,7 +66,8 @@ tables and measurements are those of one period, the latest or that of --at.`,
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")
 	flags.StringVar(&f.title, "title", "", "title of the report (default: name of the file of measurements or labels)")
 	flags.StringVar(&f.unit, "unit", "", "unit of the values, such as km/h")
-	flags.StringVar(&f.centre, "centre", "auto", "`value` from which the colours of predictions diverge; auto is 0 if at least a tenth of the predictions lie on either side of it, none is a plain scale")
+	flags.StringVar(&f.centre, "centre", "auto", "`value` from which the colours of predictions diverge; auto is 0 if at least a tenth of "+
+		"the predictions lie on either side of it, none is a plain scale")
 	f.foldFlags.flags(cmd, "number of folds, at most the number of measured nodes or labels; 0: no validation")
 	return cmd
 }
@@ -76,7 +78,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 		return err
 	}
 	if f.folds < 0 || f.folds == 1 {
-		return usagef("--folds %d: give 2 or more, or 0 for no validation", f.folds)
+		return cli.Usagef("--folds %d: give 2 or more, or 0 for no validation", f.folds)
 	}
 	if err := f.either(changed); err != nil {
 		return err
@@ -86,7 +88,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 		return a.reportLabels(ctx, f, spec)
 	}
 	if f.measurements == "" {
-		return usagef("no measurements and no labels: give --measurements FILE or --labels FILE")
+		return cli.Usagef("no measurements and no labels: give --measurements FILE or --labels FILE")
 	}
 	centre, noCentre, err := readCentre(f.centre)
 	if err != nil {
@@ -96,7 +98,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 		return err
 	}
 	if f.at == allTimes {
-		return usagef("--at all: a report shows one time; give one")
+		return cli.Usagef("--at all: a report shows one time; give one")
 	}
 	d, err := loadData(ctx, a, &f.fitFlags, spec)
 	if err != nil {
@@ -107,14 +109,14 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	r := &subject{
 		Regression: report.Regression{
 			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, axisName(spec, f.exposure, file)),
-			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
+			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: cli.AsFlags,
 			Centre: centre, NoCentre: noCentre,
 		},
 		known: d.known, all: d, at: f.at, validation: f.options(min(f.folds, d.measuredNodes())),
 	}
 	if r.validation.Folds == 1 {
 		r.validation.Folds = 0
-		a.talk.Say("  note: only one node is measured, so there is no validation")
+		a.Talk.Say("  note: only one node is measured, so there is no validation")
 	}
 	if err := a.run(ctx, r); err != nil {
 		return err
@@ -127,7 +129,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 
 // answerReport says where the report is.
 func (a *app) answerReport(file string, answer any) error {
-	return a.answer(answer, func(w io.Writer) error {
+	return a.Answer(answer, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "the report is in %s\n", file)
 		return err
 	})
@@ -173,7 +175,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if err != nil {
 		return err
 	}
-	s := a.talk.Stage("predicting")
+	s := a.Talk.Stage("predicting")
 	if r.Prediction, err = r.Model.PredictProgress(ctx, nodes, s.Work()); err != nil {
 		return fitError(ctx, err)
 	}
@@ -212,14 +214,14 @@ func readCentre(text string) (centre *float64, none bool, err error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil, false, usagef("--centre %s: give a number, auto or none", text)
+		return nil, false, cli.Usagef("--centre %s: give a number, auto or none", text)
 	}
 	return &v, false, nil
 }
 
 // writePage draws a report and writes it.
 func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) error) error {
-	s := a.talk.Stage("drawing")
+	s := a.Talk.Stage("drawing")
 	var page bytes.Buffer
 	if err := draw(&page); err != nil {
 		return err
@@ -227,7 +229,7 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := writeFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
+	if err := a.WriteFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
 		return err
 	}
 	s.Done("%s", path)
@@ -256,8 +258,9 @@ type reportAnswer struct {
 func (r *subject) answer(file string) reportAnswer {
 	g := r.Network.Graph
 	answer := reportAnswer{
-		Version: 2, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.Data.Len(),
-		NoiseSD: r.Model.NoiseSD(), Choice: r.Model.Choice(), Known: r.known, Effects: r.Effects, Limits: r.Limits, Truth: r.AgainstTruth(), Uncertain: idsOf(g, r.MostUncertain()),
+		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.Data.Len(),
+		NoiseSD: r.Model.NoiseSD(), Choice: r.Model.Choice(), Known: r.known, Effects: r.Effects, Limits: r.Limits, Truth: r.AgainstTruth(),
+		Uncertain: idsOf(g, r.MostUncertain()),
 	}
 	if v := r.Validation; v != nil {
 		answer.RMSE, answer.BaselineRMSE, answer.Coverage = &v.RMSE, crossval.ByKey(v.BaselineRMSE), v.Coverage
@@ -267,14 +270,14 @@ func (r *subject) answer(file string) reportAnswer {
 
 // reportLabels is report for classes.
 func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec) error {
-	d, err := f.loadLabels(ctx, a, &f.input, &f.covariateFlags)
+	d, err := f.loadLabels(ctx, a, &f.Input, &f.covariateFlags)
 	if err != nil {
 		return err
 	}
 	spec = d.known.spec(spec)
 	r := &report.Classes{
 		Title: cmp.Or(f.title, filepath.Base(d.labels.Report.File)), Network: d.net, Labels: d.labels, Data: d.data,
-		Spec: spec, Method: f.classMethod(), Program: programName(), Speller: asFlags,
+		Spec: spec, Method: f.classMethod(), Program: programName(), Speller: cli.AsFlags,
 	}
 	c, err := a.fitClasses(ctx, d, spec, r.Method)
 	if err != nil {
@@ -313,7 +316,7 @@ type classReportAnswer struct {
 func newClassReportAnswer(r *report.Classes, file string, k *nodeFacts) classReportAnswer {
 	g := r.Network.Graph
 	answer := classReportAnswer{
-		Version: 2, File: file, Nodes: g.Len(), Edges: g.Edges(), Labels: r.Data.Len(),
+		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Labels: r.Data.Len(),
 		Classes: r.Table.Classes, Choice: r.Choice, Known: k, Uncertain: idsOf(g, r.MostUncertain()),
 	}
 	if v := r.Validation; v != nil {

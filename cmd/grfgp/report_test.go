@@ -51,7 +51,8 @@ func runReport(t testing.TB, args ...string) (page string, r result) {
 	t.Helper()
 	edges, measurements := reportFiles(t, 40)
 	out := filepath.Join(t.TempDir(), "r.html")
-	r = runLine(t, "", append([]string{"report", "--edges", edges, "--measurements", measurements, "--column", "value=2", "-o", out}, args...)...)
+	r = runLine(t, "", append([]string{"report", "--edges", edges, "--measurements", measurements, "--column", "value=2", "-o", out},
+		args...)...)
 	if r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
@@ -63,12 +64,15 @@ func runReport(t testing.TB, args ...string) (page string, r result) {
 }
 
 func TestReportHoldsEverything(t *testing.T) {
+	t.Parallel()
 	page, r := runReport(t, "--folds", "4", "--title", "Levels & more", "--unit", "m", "--seed", "5")
 	for _, want := range []string{
-		`<h1>Levels &amp; more</h1>`, `id="maps"`, `id="uncertain"`, `id="validation"`, `id="residuals"`, `id="model"`, `id="read"`, `id="settings"`,
-		"40 lines = 1 header &#43; 39 edges", "21 lines = 1 header &#43; 20 rows", // ledgers
+		`<h1>Levels &amp; more</h1>`, `id="maps"`, `id="uncertain"`, `id="validation"`, `id="residuals"`, `id="model"`, `id="read"`,
+		`id="settings"`,
+		"40 lines = 1 header + 39 edges", "21 lines = 1 header + 20 rows", // ledgers
 		"Predicted mean", "Standard deviation", "connected nodes are drawn close together",
-		`id="verdict"`, "Can I trust it?", "Too early to tell.", "20 measurements are too few to tell", `id="highest"`, `id="lowest"`, `id="table"`,
+		`id="verdict"`, "Can I trust it?", "Too early to tell.", "20 measurements are too few to tell", `id="highest"`, `id="lowest"`,
+		`id="table"`,
 		"nearest measured node", "Coverage of intervals", "Probability integral transform (PIT)", "Predicted against measured",
 		"log marginal likelihood", "4 folds, scattered", "<dt>seed</dt><dd>5: it determines", programName(),
 	} {
@@ -86,11 +90,12 @@ func TestReportHoldsEverything(t *testing.T) {
 
 // A report opens offline and runs nothing but its own script, whatever ids are.
 func TestReportIsSelfContainedAndEscaped(t *testing.T) {
+	t.Parallel()
 	page, _ := runReport(t, "--folds", "4")
 	if strings.Count(page, "<script") != 2 || strings.Count(page, "</script") != 2 || strings.Contains(page, "</text><b>") {
 		t.Error("text from a file became markup")
 	}
-	if strings.Count(page, "script-src 'sha256-") != 1 && strings.Count(page, "script-src &#39;sha256-") != 1 {
+	if strings.Count(page, "script-src 'sha256-") != 1 {
 		t.Error("any script may run")
 	}
 	if !strings.Contains(page, "&lt;script&gt;alert(") {
@@ -121,7 +126,8 @@ func TestReportIsTheSameBytes(t *testing.T) {
 	pages := map[string][]byte{}
 	for _, threads := range []string{"1", "4"} {
 		out := filepath.Join(t.TempDir(), "r.html")
-		r := runLine(t, "", "report", "--edges", edges, "--measurements", measurements, "--column", "value=2", "-o", out, "--folds", "3", "--threads", threads)
+		r := runLine(t, "", "report", "--edges", edges, "--measurements", measurements, "--column", "value=2", "-o", out, "--folds", "3",
+			"--threads", threads)
 		if r.code != exitOK {
 			t.Fatalf("%+v", r)
 		}
@@ -133,19 +139,23 @@ func TestReportIsTheSameBytes(t *testing.T) {
 }
 
 func TestReportWithoutValidation(t *testing.T) {
+	t.Parallel()
 	page, r := runReport(t, "--folds", "0", "--json")
 	if !strings.Contains(page, "No validation was made") || strings.Contains(page, "Coverage of intervals") {
 		t.Error("there is a validation nobody asked for")
 	}
 	var answer reportAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 2 || answer.Nodes != 40 || answer.RMSE != nil || len(answer.Uncertain) != 10 {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 1 || answer.Nodes != 40 || answer.RMSE != nil ||
+		len(answer.Uncertain) != 10 {
 		t.Errorf("%v, %+v", err, answer)
 	}
 }
 
 func TestReportUsage(t *testing.T) {
+	t.Parallel()
 	edges, measurements := reportFiles(t, 40)
-	for flag, want := range map[string]string{"--folds=1": "--folds 1", "--leave-out=all": "scattered", "--level=2": "--level 2", "--centre=zero": "--centre zero: give a number, auto or none"} {
+	for flag, want := range map[string]string{"--folds=1": "--folds 1", "--leave-out=all": "scattered", "--level=2": "--level 2",
+		"--centre=zero": "--centre zero: give a number, auto or none"} {
 		out := filepath.Join(t.TempDir(), "r.html")
 		r := runLine(t, "", "report", "--edges", edges, "--measurements", measurements, "-o", out, flag)
 		if _, err := os.Stat(out); r.code != exitUsage || !strings.Contains(r.err, want) || err == nil {
@@ -156,6 +166,7 @@ func TestReportUsage(t *testing.T) {
 
 // With --fast the model is learned once: the report says so, and differs little.
 func TestReportFast(t *testing.T) {
+	t.Parallel()
 	slow, _ := runReport(t, "--folds", "4", "--family", "diffusion")
 	fast, r := runReport(t, "--folds", "4", "--family", "diffusion", "--fast", "--json")
 	const note = "Kernel and hyperparameters were learned once, from all values"
@@ -170,6 +181,7 @@ func TestReportFast(t *testing.T) {
 
 // Colours diverge from zero where values have both signs, or as asked.
 func TestReportCentre(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		want string

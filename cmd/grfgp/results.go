@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/internal/table"
 )
@@ -23,9 +24,12 @@ type resultFlags struct {
 }
 
 func (f *resultFlags) flags(cmd *cobra.Command, what, otherwise string) {
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the "+what+", by its name CSV (.csv), GeoJSON (.geojson), Parquet (.parquet) or, as with --json, JSON (.json); text may be compressed (.csv.gz, .csv.zst) (default: "+otherwise+")")
-	cmd.Flags().StringSliceVar(&f.kept, "keep", nil, "`columns` of --nodes that results repeat unchanged: all, or names separated by commas (default: label and coordinates only)")
-	complete(cmd, "keep", graphio.KeepAll)
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the "+what+
+		", by its name CSV (.csv), GeoJSON (.geojson), Parquet (.parquet) or, as with --json, JSON (.json); text may be compressed (.csv.gz, "+
+		".csv.zst) (default: "+otherwise+")")
+	cmd.Flags().StringSliceVar(&f.kept, "keep", nil, "`columns` of --nodes that results repeat unchanged: all, or names separated by "+
+		"commas (default: label and coordinates only)")
+	cli.Complete(cmd, "keep", graphio.KeepAll)
 }
 
 // keepNames returns the names of --keep.
@@ -45,18 +49,19 @@ func (f *resultFlags) check(a *app) error {
 	case f.out == "":
 		return nil
 	case extension == ".json":
-		a.json = true
+		a.JSON = true
 		return nil
-	case a.json && format != "":
-		return usagef("-o %s is for %s and --json for JSON: name the file .json, or leave out --json", f.out, formatNames[format])
+	case a.JSON && format != "":
+		return cli.Usagef("-o %s is for %s and --json for JSON: name the file .json, or leave out --json", f.out, formatNames[format])
 	case format == table.Parquet && table.Compressed(f.out):
-		return usagef("-o %s: Parquet files are compressed inside; name it %s", f.out, strings.TrimSuffix(f.out, filepath.Ext(f.out)))
+		return cli.Usagef("-o %s: Parquet files are compressed inside; name it %s", f.out, strings.TrimSuffix(f.out, filepath.Ext(f.out)))
 	case format == "" && slices.Contains(otherTables, extension):
-		return usagef("-o %s: tables are written as CSV (.csv), GeoJSON (.geojson), Parquet (.parquet) or JSON (.json); GIS programs and spreadsheets read these", f.out)
+		return cli.Usagef("-o %s: tables are written as CSV (.csv), GeoJSON (.geojson), Parquet (.parquet) or JSON (.json); GIS programs and "+
+			"spreadsheets read these", f.out)
 	case format == table.Parquet:
 		_, err := table.New(io.Discard, format, []table.Column{{Name: "node"}})
 		if err != nil {
-			return usagef("-o %s: %w", f.out, err)
+			return cli.Usagef("-o %s: %w", f.out, err)
 		}
 	}
 	return nil
@@ -90,13 +95,13 @@ func (f *resultFlags) newNodeColumns(a *app, net *graphio.Network, others []stri
 	if names := f.keepNames(); len(names) > 0 {
 		var err error
 		if n.texts, err = net.Nodes.TextsOf(names); err != nil {
-			return nil, usagef("--keep %s: %w", strings.Join(names, ","), err)
+			return nil, cli.Usagef("--keep %s: %w", strings.Join(names, ","), err)
 		}
 	}
 	for _, c := range n.texts {
 		name := freeName(c.Name, taken)
 		if name != c.Name {
-			a.talk.Say("  note: the column %q of --nodes is called %q in the results, which have a column of that name themselves", c.Name, name)
+			a.Talk.Say("  note: the column %q of --nodes is called %q in the results, which have a column of that name themselves", c.Name, name)
 		}
 		taken = append(taken, name)
 		n.names = append(n.names, name)
@@ -135,11 +140,13 @@ func (n *nodeColumns) checkPlaces(f *resultFlags) error {
 	case table.FormatOf(f.out) != table.GeoJSON || n.geographic() || n.nodes != nil && n.nodes.Shapes != nil && !n.planar():
 		return nil
 	case n.planar():
-		return usagef("-o %s: GeoJSON has latitudes and longitudes, and the nodes have x and y of an unknown projection; give a node table with columns lat and lon, or write CSV", f.out)
+		return cli.Usagef("-o %s: GeoJSON has latitudes and longitudes, and the nodes have x and y of an unknown projection; give a node table "+
+			"with columns lat and lon, or write CSV", f.out)
 	case n.nodes == nil:
-		return usagef("-o %s: the places of the nodes are not known; give --nodes FILE with columns lat and lon, or write CSV", f.out)
+		return cli.Usagef("-o %s: the places of the nodes are not known; give --nodes FILE with columns lat and lon, or write CSV", f.out)
 	}
-	return usagef("-o %s: the node table has no columns lat and lon; add them, name them with --column lat=NAME --column lon=NAME, or write CSV", f.out)
+	return cli.Usagef("-o %s: the node table has no columns lat and lon; add them, name them with --column lat=NAME --column lon=NAME, or "+
+		"write CSV", f.out)
 }
 
 // head returns the columns that follow the node.
@@ -253,7 +260,7 @@ func (n *nodeColumns) tellPlaces(a *app, format table.Format, nodes int) {
 		}
 	}
 	if missing > 0 {
-		a.talk.Say("  note: %s without coordinates: their features have no geometry", plural.Count(missing, "nodes"))
+		a.Talk.Say("  note: %s without coordinates: their features have no geometry", plural.Count(missing, "nodes"))
 	}
 }
 

@@ -22,6 +22,7 @@ func valuesAt(n int, value func(i int) string) string {
 // Numbers that may stand for missing values, and units, are shown and asked about, also with
 // --quiet, and the advice works as it is written.
 func TestDoubtfulValues(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	edges := write(t, dir, "roads.csv", "source,target\n"+strings.Join(ringRows("%d", 40), "\n")+"\n")
 	speed := func(form string) func(i int) string {
@@ -41,12 +42,15 @@ func TestDoubtfulValues(t *testing.T) {
 		code         int
 		said         string
 	}{
-		{"codes", mixed(9, "-9999"), nil, exitUsage, "5 values are -9999 (first on line 5), and all other values lie from 40 to 68: such numbers often stand for missing values; count them as missing with --missing -9999, or keep them as values with --missing none"},
+		{"codes", mixed(9, "-9999"), nil, exitUsage, "5 values are -9999 (first on line 5), and all other values lie from 40 to 68: such " +
+			"numbers often stand for missing values; count them as missing with --missing -9999, or keep them as values with --missing none"},
 		{"codes are missing", mixed(9, "-9999"), []string{"--missing", "-9999"}, exitOK, ""},
 		{"codes are values", mixed(9, "-9999"), []string{"--missing", "none"}, exitOK, ""},
-		{"zeros", mixed(9, "0"), nil, exitOK, "do zeros stand for missing values? They are used as values; count them as missing with --missing 0, or if they are real, say so with --missing none"},
+		{"zeros", mixed(9, "0"), nil, exitOK, "do zeros stand for missing values? They are used as values; count them as missing with " +
+			"--missing 0, or if they are real, say so with --missing none"},
 		{"zeros are missing", mixed(9, "0"), []string{"--missing", "0"}, exitOK, ""},
-		{"units", valuesAt(40, speed("%.1f mph")), nil, exitBadData, `numbers have "mph" beside them, as in "40.0 mph"; take "mph" off the numbers with --strip-unit mph`},
+		{"units", valuesAt(40, speed("%.1f mph")), nil, exitBadData,
+			`numbers have "mph" beside them, as in "40.0 mph"; take "mph" off the numbers with --strip-unit mph`},
 		{"dollars", valuesAt(40, speed("$%.1f")), nil, exitBadData, `with --strip-unit '$'`},
 		{"units are off", valuesAt(40, speed("%.1f mph")), []string{"--strip-unit", "measurements=mph"}, exitOK, ""},
 	} {
@@ -61,10 +65,12 @@ func TestDoubtfulValues(t *testing.T) {
 
 // Files under each other's flags get the right command line.
 func TestSwappedFlags(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	edges := write(t, dir, "the roads.csv", "source,target\n"+strings.Join(ringRows("%d", 40), "\n")+"\n")
 	values := write(t, dir, "speeds.csv", valuesAt(40, func(i int) string { return fmt.Sprintf("%d.5", i*i%29) }))
-	for _, args := range [][]string{{"check", "--edges", values, "--measurements", edges}, {"check", "--edges=" + values, "--measurements=" + edges}} {
+	for _, args := range [][]string{{"check", "--edges", values, "--measurements", edges},
+		{"check", "--edges=" + values, "--measurements=" + edges}} {
 		r := runLine(t, "", args...)
 		want := "try: grfgp " + args[0] + " "
 		if len(args) > 3 {
@@ -83,25 +89,21 @@ func TestSwappedFlags(t *testing.T) {
 }
 
 // Flags that an error offers can be pasted into a shell.
-func TestShellWord(t *testing.T) {
-	for word, want := range map[string]string{
-		"value=größe": "value=größe", "value=$x": "'value=$x'",
-		"class=kind": "class=kind", "class=Test result": "'class=Test result'", "value=it's": `'value=it'\''s'`, "$": "'$'", "-9999": "-9999", "value=a;b": "'value=a;b'", "": "''", "source=…": "source=…",
-	} {
-		if got := shellWord(word); got != want {
-			t.Errorf("%q: %s, want %s", word, got, want)
-		}
-	}
+func TestQuotedRemedy(t *testing.T) {
+	t.Parallel()
 	labels := "node,Test result,Second try\n1,a,b\n2,b,a\n3,a,a\n"
 	edges := write(t, t.TempDir(), "e.csv", "source,target\n"+strings.Join(ringRows("%d", 5), "\n")+"\n")
-	if r := runLine(t, labels, "classify", "--edges", edges, "--labels", "-"); !strings.Contains(r.err, "say which with --column 'class=Test result' or --column 'class=Second try'") {
+	if r := runLine(t, labels, "classify", "--edges", edges, "--labels", "-"); !strings.Contains(r.err,
+		"say which with --column 'class=Test result' or --column 'class=Second try'") {
 		t.Error(r.err)
 	}
 }
 
 func TestNearestFlag(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ flag, want string }{
-		{"--edge", "did you mean --edges?"}, {"--measurement", "did you mean --measurements?"}, {"--on-badrow", "did you mean --on-bad-row?"}, {"--nodse", "did you mean --nodes?"}, {"--frobnicate", ""},
+		{"--edge", "did you mean --edges?"}, {"--measurement", "did you mean --measurements?"}, {"--on-badrow", "did you mean --on-bad-row?"},
+		{"--nodse", "did you mean --nodes?"}, {"--frobnicate", ""},
 	} {
 		r := runLine(t, "", "predict", c.flag, "x")
 		if r.code != exitUsage || strings.Contains(r.err, "did you mean") != (c.want != "") || !strings.Contains(r.err, c.want) {
@@ -112,6 +114,7 @@ func TestNearestFlag(t *testing.T) {
 
 // Points in one file give the same predictions as two files.
 func TestPointsInOneFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	points, nodes, values := "lat,lon,level\n", "id,lat,lon\n", "node,level\n"
 	for i := range 30 {
@@ -124,7 +127,8 @@ func TestPointsInOneFile(t *testing.T) {
 		values += fmt.Sprintf("%d,%s\n", i+1, level)
 	}
 	file := write(t, dir, "points.csv", points)
-	want := runLine(t, "", append([]string{"predict", "--nodes", write(t, dir, "nodes.csv", nodes), "--measurements", write(t, dir, "values.csv", values), "--knn", "4"}, quickModel...)...)
+	want := runLine(t, "", append([]string{"predict", "--nodes", write(t, dir, "nodes.csv", nodes), "--measurements",
+		write(t, dir, "values.csv", values), "--knn", "4"}, quickModel...)...)
 	if want.code != exitOK {
 		t.Fatal(want.err)
 	}
@@ -138,13 +142,15 @@ func TestPointsInOneFile(t *testing.T) {
 			t.Errorf("%s: exit %d, %s\n%s\nwant %s", name, r.code, r.err, r.out, want.out)
 		}
 	}
-	if r := runLine(t, "", "predict", "--knn", "4", "--measurements", write(t, dir, "none.csv", values)); r.code == exitOK || !strings.Contains(r.err, "there are no columns lat and lon") {
+	if r := runLine(t, "", "predict", "--knn", "4", "--measurements", write(t, dir, "none.csv", values)); r.code == exitOK ||
+		!strings.Contains(r.err, "there are no columns lat and lon") {
 		t.Error(r.err)
 	}
 }
 
 // Few measurements are said to be too few.
 func TestFewMeasurements(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	edges := write(t, dir, "e.csv", "source,target\n"+strings.Join(ringRows("%d", 20), "\n")+"\n")
 	values := write(t, dir, "m.csv", "node,value\n1,4.5\n5,7.25\n9,5.5\n")

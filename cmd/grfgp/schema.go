@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"grfgp/internal/cli"
 )
 
 // answerSchemas describe what commands write with --json; docs/json.md explains them.
@@ -37,7 +39,7 @@ commands whose answers have a schema.`,
 			}
 			name := strings.Join(args, " ")
 			if _, ok := all.Commands[name]; !ok {
-				return usagef("there is no schema of %q; 'grfgp schema' lists the commands that have one", name)
+				return cli.Usagef("there is no schema of %q; 'grfgp schema' lists the commands that have one", name)
 			}
 			text, err := all.of(name)
 			if err == nil {

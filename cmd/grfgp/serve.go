@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grfgp/internal/cli"
 	"grfgp/internal/version"
 	"grfgp/server"
 	"grfgp/store"
@@ -42,9 +42,9 @@ type serveFlags struct {
 
 	basemap    string // file of map tiles
 	readOnly   bool
-	log        choice
+	log        cli.Choice
 	device     deviceFlag
-	memory     size
+	memory     cli.Size
 	clockError string // hidden: for tests
 	limits     server.Limits
 }
@@ -73,35 +73,42 @@ was answered with success is on disk, also after a crash.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
 	}
 	f.flags(cmd)
-	cmd.AddCommand(serveLoad(a), serveSoak(a))
+	cmd.AddCommand(movedVerbs("serve")...)
 	return cmd
 }
 
 func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.store, "store", "", "store of the studies: a `file`, or a postgres:// URL (default: the environment variable "+storeEnv+")")
+	flags.StringVar(&f.store, "store", "", "store of the studies: a `file`, or a postgres:// URL (default: the environment variable "+storeEnv+
+		")")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on, or unix:FILE; port 0 chooses a free port")
 	f.socketMode = 0o600
 	flags.Var(&f.socketMode, "socket-mode", "mode of the unix socket: 0660 lets the group connect, 0666 everybody on this machine")
 	flags.BoolVar(&f.remote, "allow-remote", false, "allow other machines to connect; needs tokens")
-	flags.StringVar(&f.tokens, "tokens", "", "`file` with named tokens that 'grfgp token add' made (default: that of the store, with .tokens at its end)")
+	flags.StringVar(&f.tokens, "tokens", "", "`file` with named tokens that 'grfgp token add' made (default: that of the store, with "+
+		".tokens at its end)")
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with one token without a name, which allows everything")
 	flags.BoolVar(&f.goesOpen, "open", false, "let every user and program of this machine in without a token")
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "`file` with the TLS certificate and its chain, in PEM; read again when it changes")
 	flags.StringVar(&f.tlsKey, "tls-key", "", "`file` with the key of the certificate, in PEM")
 	flags.StringVar(&f.basePath, "base-path", "", "`path` under which a proxy shows this server, as in /grfgp")
-	flags.StringArrayVar(&f.proxies, "proxy", nil, "`address` or network of a proxy whose X-Forwarded-For and X-Forwarded-Host are believed, or unix for clients of the unix socket; may be repeated")
-	flags.StringArrayVar(&f.hosts, "allow-host", nil, "host `name` by which clients may address this server, besides localhost and IP addresses; may be repeated")
-	flags.StringVar(&f.basemap, "basemap", "", "`file` of map tiles (PMTiles) that the page can show under nodes with latitudes and longitudes")
+	flags.StringArrayVar(&f.proxies, "proxy", nil, "`address` or network of a proxy whose X-Forwarded-For and X-Forwarded-Host are "+
+		"believed, or unix for clients of the unix socket; may be repeated")
+	flags.StringArrayVar(&f.hosts, "allow-host", nil, "host `name` by which clients may address this server, besides localhost and IP "+
+		"addresses; may be repeated")
+	flags.StringVar(&f.basemap, "basemap", "",
+		"`file` of map tiles (PMTiles) that the page can show under nodes with latitudes and longitudes")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse all changes")
-	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
+	f.log.Flag(cmd, "log", "format of the log on standard error", "text", "json")
 	f.device.flagOfStudies(cmd, flags)
-	flags.Var(&f.memory, "memory", "memory limit of the server: models that would take more wait for others, or are not fitted (default: 80 % of the free memory)")
+	flags.Var(&f.memory, "memory", "memory limit of the server: models that would take more wait for others, or are not fitted (default: "+
+		"80 % of the free memory)")
 	flags.Lookup("memory").DefValue = ""
 	flags.StringVar(&f.clockError, "clock-error", "", "`file` with the number of seconds by which the clock is wrong, for tests")
 	flags.MarkHidden("clock-error")
 	l := &f.limits
-	flags.DurationVar(&l.ModelTime, "model-time", l.ModelTime, "longest time of one processor that the walks or eigenvectors of a model may take, by estimate")
+	flags.DurationVar(&l.ModelTime, "model-time", l.ModelTime,
+		"longest time of one processor that the walks or eigenvectors of a model may take, by estimate")
 	flags.Int64Var(&l.Body, "max-body", l.Body, "largest request in `bytes`, uncompressed")
 	flags.Int64Var(&l.Graph, "max-graph", l.Graph, "largest graph or exported study in `bytes`, uncompressed")
 	flags.IntVar(&l.Rows, "max-rows", l.Rows, "largest number of observations in a request")
@@ -115,11 +122,9 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "largest number of nodes drawn on a map; of more, an even sample is drawn")
 	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for a model or a graph, before it is told to retry")
 	flags.DurationVar(&l.BodyTime, "body-timeout", l.BodyTime, "time limit for receiving a request")
-	flags.DurationVar(&l.IdleTime, "idle-timeout", l.IdleTime, "time limit between requests of a connection, and for a client to receive a part of an answer")
+	flags.DurationVar(&l.IdleTime, "idle-timeout", l.IdleTime,
+		"time limit between requests of a connection, and for a client to receive a part of an answer")
 }
-
-// tokenLeast is the least length of a token: shorter ones can be guessed.
-const tokenLeast = 16
 
 // grace is the time that requests have when the server ends, and then the background
 // work.
@@ -128,7 +133,7 @@ const grace = 800 * time.Millisecond
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	log := newLogPipe(a.Err)
 	defer log.end()
-	a.Err, a.talk.w = log, log
+	a.Redirect(log)
 	secret, err := f.check()
 	if err != nil {
 		return err
@@ -151,21 +156,23 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	if open, err := os.Stat(f.tokenFile); err == nil && open.Mode().Perm()&0o077 != 0 {
-		a.talk.Say("note: other users of this machine can read %s; 'chmod 600 %s' keeps the token private", f.tokenFile, f.tokenFile)
+		a.Talk.Say("note: other users of this machine can read %s; 'chmod 600 %s' keeps the token private", f.tokenFile, f.tokenFile)
 	}
 	if open, err := os.Stat(f.tlsKey); err == nil && open.Mode().Perm()&0o007 != 0 { // a group for keys is usual
-		a.talk.Say("note: every user of this machine can read %s; 'chmod 600 %s' keeps the key private", f.tlsKey, f.tlsKey)
+		a.Talk.Say("note: every user of this machine can read %s; 'chmod 600 %s' keeps the key private", f.tlsKey, f.tlsKey)
 	}
 	address := f.address(plain)
-	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, ReadOnly: f.readOnly, URL: address, Migrated: a.migrated})
+	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, ReadOnly: f.readOnly, URL: address})
 	if err != nil {
 		listener.Close()
 		return studyError(ctx, err)
 	}
 	s := server.New(server.Options{
-		Store: kept, Log: f.logger(a.Err, a.quiet, a.verbose), Version: version.Current().String(), Limits: f.limits, Hosts: f.hosts, ReadOnly: f.readOnly, Memory: int64(f.memory.most()),
-		Token: secret.text, Tokens: f.people(), TokenNeeded: !f.isLocal(), Admit: f.admit(), Open: f.goesOpen,
-		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped, Now: wrongClock(f.clockError), Basemap: basemap, Device: f.device.value,
+		Store: kept, Log: f.logger(a.Err, a.Quiet, a.Verbose), Version: version.Current().String(), Limits: f.limits, Hosts: f.hosts,
+		ReadOnly: f.readOnly, Memory: int64(f.memory.Most()),
+		Token: secret, Tokens: f.people(), TokenNeeded: !f.isLocal(), Admit: f.admit(), Open: f.goesOpen,
+		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped, Now: wrongClock(f.clockError),
+		Basemap: basemap, Device: f.device.Value,
 	})
 	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store)+f.whoMay())
 	// The store is closed before background work has ended: fitting a model may take
@@ -174,7 +181,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	err = errors.Join(err, studyError(context.WithoutCancel(ctx), kept.Close()))
 	waitFor(s.Close, grace)
 	if err == nil {
-		a.talk.Say("shut down; all changes are on disk")
+		a.Talk.Say("shut down; all changes are on disk")
 	}
 	return err
 }
@@ -185,14 +192,14 @@ func (a *app) answerUntil(ctx context.Context, s *server.Server, l net.Listener,
 		Version int    `json:"version"`
 		URL     string `json:"url"`
 	}{1, address}
-	if err := a.answer(answer, func(w io.Writer) error {
+	if err := a.Answer(answer, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, address)
 		return err
 	}); err != nil {
 		l.Close()
 		return err
 	}
-	a.talk.Say("serving the studies of %s; press Ctrl-C to stop", place)
+	a.Talk.Say("serving the studies of %s; press Ctrl-C to stop", place)
 	return s.Serve(ctx, l, grace)
 }
 
@@ -224,27 +231,28 @@ func withoutPassword(place string) string {
 }
 
 // check refuses contradictory flags, and reads the token.
-func (f *serveFlags) check() (token, error) {
-	var none token
+func (f *serveFlags) check() (token string, err error) {
 	if f.store = cmp.Or(f.store, os.Getenv(storeEnv)); f.store == "" {
-		return none, usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
+		return "", cli.Usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
 	}
 	if isServer(f.store) {
-		return none, usagef("--store %s is the URL of a server; serve needs a file or a database", withoutPassword(f.store))
+		return "", cli.Usagef("--store %s is the URL of a server; serve needs a file or a database", withoutPassword(f.store))
 	}
 	if err := f.checkAccess(); err != nil {
-		return none, err
+		return "", err
 	}
 	l := f.limits
 	for _, limit := range []struct {
 		flag  string
 		value int64
 	}{
-		{"max-body", l.Body}, {"max-graph", l.Graph}, {"max-rows", int64(l.Rows)}, {"max-page", int64(l.Page)}, {"max-requests", int64(l.Concurrent)},
-		{"max-uploads", int64(l.Uploads)}, {"max-downloads", int64(l.Downloads)}, {"max-streams", int64(l.Streams)}, {"max-map", int64(l.MapNodes)},
+		{"max-body", l.Body}, {"max-graph", l.Graph}, {"max-rows", int64(l.Rows)}, {"max-page", int64(l.Page)},
+		{"max-requests", int64(l.Concurrent)},
+		{"max-uploads", int64(l.Uploads)}, {"max-downloads", int64(l.Downloads)}, {"max-streams", int64(l.Streams)},
+		{"max-map", int64(l.MapNodes)},
 	} {
 		if limit.value < 1 {
-			return none, usagef("--%s %d: give 1 or more", limit.flag, limit.value)
+			return "", cli.Usagef("--%s %d: give 1 or more", limit.flag, limit.value)
 		}
 	}
 	for _, limit := range []struct {
@@ -252,29 +260,10 @@ func (f *serveFlags) check() (token, error) {
 		value time.Duration
 	}{{"patience", l.Patience}, {"model-time", l.ModelTime}, {"body-timeout", l.BodyTime}, {"idle-timeout", l.IdleTime}} {
 		if limit.value <= 0 {
-			return none, usagef("--%s %v: give a duration such as 30s", limit.flag, limit.value)
+			return "", cli.Usagef("--%s %v: give a duration such as 30s", limit.flag, limit.value)
 		}
 	}
-	return readToken(f.tokenFile)
-}
-
-// token is the secret of a server, and the file that it was read from.
-type token struct{ file, text string }
-
-// readToken reads a file with a token; no file, no token.
-func readToken(file string) (token, error) {
-	if file == "" {
-		return token{}, nil
-	}
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return token{}, unreadable("--token-file", file, err, "name the file with the token of the server")
-	}
-	text := string(bytes.TrimSpace(raw))
-	if len(text) < tokenLeast || strings.ContainsAny(text, " \t\r\n") {
-		return token{}, usagef("--token-file %s: a token is one line of %d characters or more, without blanks", file, tokenLeast)
-	}
-	return token{file, text}, nil
+	return cli.ReadToken(f.tokenFile)
 }
 
 func (f *serveFlags) logger(w io.Writer, quiet, verbose bool) *slog.Logger {
@@ -285,7 +274,7 @@ func (f *serveFlags) logger(w io.Writer, quiet, verbose bool) *slog.Logger {
 	case verbose:
 		opts.Level = slog.LevelDebug
 	}
-	if f.log.chosen() == "json" {
+	if f.log.Chosen() == "json" {
 		return slog.New(slog.NewJSONHandler(w, opts))
 	}
 	return slog.New(slog.NewTextHandler(w, opts))

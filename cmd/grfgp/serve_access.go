@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"grfgp/internal/cli"
 	"grfgp/server/tokens"
 )
 
@@ -50,7 +51,7 @@ func (f *serveFlags) hasTokens() (bool, error) {
 func (f *serveFlags) checkAccess() error {
 	if path := f.socket(); path == "" {
 		if _, _, err := net.SplitHostPort(f.listen); err != nil {
-			return usagef("--listen %s: give an address and a port, as in 127.0.0.1:8080, or unix:FILE", f.listen)
+			return cli.Usagef("--listen %s: give an address and a port, as in 127.0.0.1:8080, or unix:FILE", f.listen)
 		}
 	}
 	has, err := f.hasTokens()
@@ -59,21 +60,25 @@ func (f *serveFlags) checkAccess() error {
 	}
 	switch {
 	case !f.isLocal() && !f.remote:
-		return usagef("--listen %s: other machines can reach this address; to allow that, give --allow-remote and tokens ('grfgp token --help')", f.listen)
+		return cli.Usagef("--listen %s: other machines can reach this address; to allow that, give --allow-remote and tokens ('grfgp token "+
+			"--help')",
+			f.listen)
 	case !f.isLocal() && f.goesOpen:
-		return usagef("--open is for addresses that only this machine can reach; give people tokens ('grfgp token --help')")
+		return cli.Usagef("--open is for addresses that only this machine can reach; give people tokens ('grfgp token --help')")
 	case !f.isLocal() && !has:
-		return usagef("--allow-remote needs tokens: 'grfgp token add NAME --role ROLE' makes them, or --token-file FILE names one without a name")
+		return cli.Usagef("--allow-remote needs tokens: 'grfgp token add NAME --role ROLE' makes them, or --token-file FILE names one " +
+			"without a name")
 	case f.goesOpen && has:
-		return usagef("--open and tokens contradict each other: leave --open out, or remove the file of tokens")
+		return cli.Usagef("--open and tokens contradict each other: leave --open out, or remove the file of tokens")
 	case f.tokens != "" && !has:
-		return usagef("--tokens %s: there is no such file; 'grfgp token add NAME --role ROLE --tokens %s' makes it", f.tokens, f.tokens)
+		return cli.Usagef("--tokens %s: there is no such file; 'grfgp token add NAME --role ROLE --tokens %s' makes it", f.tokens, f.tokens)
 	case (f.tlsCert == "") != (f.tlsKey == ""):
-		return usagef("--tls-cert and --tls-key belong together: give both")
+		return cli.Usagef("--tls-cert and --tls-key belong together: give both")
 	case f.tlsCert != "" && f.socket() != "":
-		return usagef("a unix socket needs no TLS: leave --tls-cert out")
+		return cli.Usagef("a unix socket needs no TLS: leave --tls-cert out")
 	case len(f.proxies) > 0 && !has && !f.goesOpen:
-		return usagef("--proxy needs tokens, because a proxy lets other people in: 'grfgp token add NAME --role ROLE' makes them; --open goes without")
+		return cli.Usagef("--proxy needs tokens, because a proxy lets other people in: 'grfgp token add NAME --role ROLE' makes them; --open " +
+			"goes without")
 	}
 	if err := f.checkBase(); err != nil {
 		return err
@@ -86,7 +91,7 @@ func (f *serveFlags) checkBase() error {
 	given := f.basePath
 	f.basePath = strings.TrimRight(given, "/")
 	if f.basePath != "" && (path.Clean(f.basePath) != f.basePath || f.basePath[0] != '/' || strings.ContainsAny(f.basePath, "%?#\\ ")) {
-		return usagef("--base-path %s: give a path such as /grfgp", given)
+		return cli.Usagef("--base-path %s: give a path such as /grfgp", given)
 	}
 	return nil
 }
@@ -105,7 +110,8 @@ func (f *serveFlags) readProxies() error {
 		case bad == nil:
 			f.trusted = append(f.trusted, net.Masked())
 		default:
-			return usagef("--proxy %s: give an address such as 10.0.0.7, a network such as 10.0.0.0/8, or unix where the server listens on a unix socket", text)
+			return cli.Usagef("--proxy %s: give an address such as 10.0.0.7, a network such as 10.0.0.0/8, or unix where the server listens on a "+
+				"unix socket", text)
 		}
 	}
 	return nil
@@ -118,7 +124,8 @@ func (f *serveFlags) guarded(l net.Listener) error {
 	if err != nil || has || f.admit() == nil || usersKnown(l) {
 		return err
 	}
-	return usagef("this system does not tell which user connects to %s: make tokens with 'grfgp token add', listen on a unix socket with --listen unix:FILE, or give --open to let every user of this machine in", f.listen)
+	return cli.Usagef("this system does not tell which user connects to %s: make tokens with 'grfgp token add', listen on a unix socket with "+
+		"--listen unix:FILE, or give --open to let every user of this machine in", f.listen)
 }
 
 // whoMay says who can use the server, for its first line.

@@ -39,11 +39,13 @@ func makeToken(t testing.TB, d *desk, name, role, tokens string) string {
 // Roles are those of the command line, tokens come and go while the server runs, and names
 // in the log are those of tokens.
 func TestRemoteRoles(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	tokens := d.store + ".tokens"
 	d.store = serveHere(t, "--store", d.store)
 	d.ok("create s --goal maximize --edges " + d.edges) // without a token: the same user
-	anna, ben, carla := makeToken(t, d, "anna", "run", tokens), makeToken(t, d, "ben", "measure", tokens), makeToken(t, d, "carla", "look", tokens)
+	anna, ben, carla := makeToken(t, d, "anna", "run", tokens), makeToken(t, d, "ben", "measure", tokens),
+		makeToken(t, d, "carla", "look", tokens)
 	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "needs a token") {
 		t.Errorf("%+v", r)
 	}
@@ -52,10 +54,12 @@ func TestRemoteRoles(t *testing.T) {
 	}
 	d.ok("tell s 1=5 --by mallory", "--token-file", ben)
 	d.ok("pause s", "--token-file", anna)
-	if out := d.ok("show s --trials", "--token-file", carla).out; !strings.Contains(out, "ben") || strings.Contains(out, "mallory") || !strings.Contains(out, "anna") {
+	if out := d.ok("show s --trials", "--token-file", carla).out; !strings.Contains(out, "ben") || strings.Contains(out, "mallory") ||
+		!strings.Contains(out, "anna") {
 		t.Errorf("%s", out)
 	}
-	for line, file := range map[string]string{"close s": ben, "ask s": carla, "tell s 2=1": carla, "create u --goal learn --edges " + d.edges: ben} {
+	for line, file := range map[string]string{"close s": ben, "ask s": carla, "tell s 2=1": carla, "create u --goal learn --edges " +
+		d.edges: ben} {
 		if r := d.run(line, "--token-file", file); r.code != exitUnreachable || !strings.Contains(r.err, "needs the role") {
 			t.Errorf("%s with %s: %+v", line, file, r)
 		}
@@ -69,20 +73,24 @@ func TestRemoteRoles(t *testing.T) {
 	var list struct {
 		Tokens []struct{ Name, Role string }
 	}
-	if r := runLine(t, "", "token", "list", "--json", "--tokens", tokens); json.Unmarshal([]byte(r.out), &list) != nil || len(list.Tokens) != 2 || list.Tokens[1].Name != "carla" || list.Tokens[1].Role != "look" {
+	if r := runLine(t, "", "token", "list", "--json", "--tokens", tokens); json.Unmarshal([]byte(r.out), &list) != nil ||
+		len(list.Tokens) != 2 || list.Tokens[1].Name != "carla" || list.Tokens[1].Role != "look" {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestTokenCommands(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "team.db")
 	r := runLine(t, "", "token", "add", "anna", "--role", "look", "--store", file, "--link", "https://lab.example.org/grfgp/")
 	lines := strings.Split(r.out, "\n")
-	if r.code != exitOK || len(lines) != 3 || lines[1] != "https://lab.example.org/grfgp/#token="+lines[0] || !strings.Contains(r.err, "not shown again") {
+	if r.code != exitOK || len(lines) != 3 || lines[1] != "https://lab.example.org/grfgp/#token="+lines[0] ||
+		!strings.Contains(r.err, "not shown again") {
 		t.Errorf("%+v", r)
 	}
-	if raw, err := os.ReadFile(file + ".tokens"); err != nil || strings.Contains(string(raw), lines[0]) || !strings.Contains(string(raw), "anna look ") {
+	if raw, err := os.ReadFile(file + ".tokens"); err != nil || strings.Contains(string(raw), lines[0]) ||
+		!strings.Contains(string(raw), "anna look ") {
 		t.Errorf("%s, %v", raw, err)
 	}
 	for _, c := range []struct {
@@ -101,11 +109,13 @@ func TestTokenCommands(t *testing.T) {
 		{exitUsage, "name a new one", "add ben --role run --store " + file + " -o " + file + ".tokens"},
 		{exitUsage, "the commands are add, list and remove", "dance"},
 	} {
-		if r := runLine(t, "", append([]string{"token"}, strings.Fields(c.line)...)...); r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
+		if r := runLine(t, "", append([]string{"token"}, strings.Fields(c.line)...)...); r.code != c.code || !strings.Contains(r.err, c.want) ||
+			r.out != "" {
 			t.Errorf("token %s: %+v; want exit %d and %q", c.line, r, c.code, c.want)
 		}
 	}
-	if r := runLine(t, "", "token", "remove", "anna", "--store", file); r.code != exitOK || !strings.Contains(r.err, "every request needs one") {
+	if r := runLine(t, "", "token", "remove", "anna", "--store", file); r.code != exitOK ||
+		!strings.Contains(r.err, "every request needs one") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -113,6 +123,7 @@ func TestTokenCommands(t *testing.T) {
 // A unix socket has the mode that was given, serves the command line, and is replaced when
 // a server left it behind.
 func TestUnixSocket(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are those of unix")
 	}
@@ -139,10 +150,12 @@ func TestUnixSocket(t *testing.T) {
 	d.ok("create s --goal maximize --edges " + d.edges)
 	d.ok("observe s a0=1")
 	d.ok("verify s")
-	if r := runLine(t, "", "serve", "--listen", "unix:"+path, "--store", file+"2"); r.code != exitUsage || !strings.Contains(r.err, "the socket is in use") {
+	if r := runLine(t, "", "serve", "--listen", "unix:"+path, "--store", file+"2"); r.code != exitUsage ||
+		!strings.Contains(r.err, "the socket is in use") {
 		t.Errorf("%+v", r)
 	}
-	if r := (&desk{t, d.dir, d.edges, "unix:" + path + "x"}).run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "is 'grfgp serve' running there") {
+	if r := (&desk{t, d.dir, d.edges, "unix:" + path + "x"}).run("list"); r.code != exitUnreachable ||
+		!strings.Contains(r.err, "is 'grfgp serve' running there") {
 		t.Errorf("%+v", r)
 	}
 	if r := (&desk{t, d.dir, d.edges, file}).run("list"); r.code != exitHeld || !strings.Contains(r.err, "is used by the server unix:"+path) {
@@ -158,7 +171,8 @@ func certificate(t testing.TB, dir string, serial int64) (cert, key string) {
 		t.Fatal(err)
 	}
 	form := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"lab.example.org"},
+		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"lab.example.org"},
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, &secret.PublicKey, secret)
@@ -176,6 +190,7 @@ func certificate(t testing.TB, dir string, serial int64) (cert, key string) {
 
 // The server speaks TLS, under a path, and takes a renewed certificate without a restart.
 func TestServeTLS(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	cert, key := certificate(t, d.dir, 1)
 	url := serveHere(t, "--store", d.store, "--tls-cert", cert, "--tls-key", key, "--base-path", "/lab/")
@@ -231,6 +246,7 @@ func TestServeTLS(t *testing.T) {
 
 // The first line of a server says who may use it.
 func TestWhoMayUseServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	token := write(t, dir, "token", "correct-horse-battery\n")
 	for flags, want := range map[string]string{
@@ -259,7 +275,9 @@ func TestWhoMayUseServer(t *testing.T) {
 
 // A password is not repeated, however the address is mistyped.
 func TestPasswordsAreNotPrinted(t *testing.T) {
-	for _, place := range []string{"postgre://u:hunter2@127.0.0.1:1/db", "http://u:hunter2@127.0.0.1:1", "https://u:hunter2@127.0.0.1:1/v1", "postgres://u:hunter2%zz@127.0.0.1:1/db", "ftp://u:hun@ter2/hunter2@h/x"} {
+	t.Parallel()
+	for _, place := range []string{"postgre://u:hunter2@127.0.0.1:1/db", "http://u:hunter2@127.0.0.1:1", "https://u:hunter2@127.0.0.1:1/v1",
+		"postgres://u:hunter2%zz@127.0.0.1:1/db", "ftp://u:hun@ter2/hunter2@h/x"} {
 		for _, line := range [][]string{{"study", "list"}, {"serve"}, {"token", "list"}} {
 			r := runLine(t, "", append(line, "--store", place)...)
 			if r.code == exitOK || strings.Contains(r.out+r.err, "hunter2") || strings.Contains(r.out+r.err, "hun@ter2") {

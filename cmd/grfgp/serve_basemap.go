@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 
+	"grfgp/internal/cli"
 	"grfgp/server/pmtiles"
 )
 
@@ -32,7 +33,7 @@ func (f *serveFlags) openBasemap() (archive *pmtiles.Archive, end func(), err er
 	}
 	const next = "give a file of map tiles, such as 'pmtiles extract' makes"
 	if errors.Is(err, pmtiles.ErrFormat) || errors.Is(err, pmtiles.ErrUnsupported) {
-		return nil, nil, dataf("%s %s: %w; %s", flag, f.basemap, err, next)
+		return nil, nil, cli.Dataf("%s %s: %w; %s", flag, f.basemap, err, next)
 	}
-	return nil, nil, unreadable(flag, f.basemap, err, next)
+	return nil, nil, cli.Unreadable(flag, f.basemap, err, next)
 }

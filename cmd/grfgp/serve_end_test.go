@@ -1,24 +1,25 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // A server that is told to end while it still works on a graph leaves one file that is whole:
 // a copy of it is a backup.
 func TestServeEndsWithWholeFile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a graph of a million nodes")
-	}
+	t.Parallel()
 	d := newDesk(t)
 	file := filepath.Join(t.TempDir(), "team.db")
 	p := startServer(t, "--store "+file)
 	d.store = p.url
-	d.ok("create s --goal maximize --generate ring:1000000")
+	d.ok(fmt.Sprintf("create s --goal maximize --generate ring:%d", testkit.Size(100_000, 1_000_000)))
 	d.ok("observe s 0=1 1=2 5=3 70=5 900=8 1000=2")
 	if code := p.end(syscall.SIGTERM); code != exitOK {
 		t.Errorf("exit %d; %s", code, p.err)
@@ -40,6 +41,7 @@ func TestServeEndsWithWholeFile(t *testing.T) {
 }
 
 func TestWithoutPassword(t *testing.T) {
+	t.Parallel()
 	for place, want := range map[string]string{
 		"team.db":                          "team.db",
 		"postgres://u:secret@h/db":         "postgres://u:xxxxx@h/db",

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"grfgp/client"
+	"grfgp/internal/cli"
 	"grfgp/internal/peer"
 )
 
@@ -45,9 +46,9 @@ func (f *serveFlags) open(ctx context.Context) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, usagef("--listen %s: the port is in use; give another port, or 0 for a free one", f.listen)
+		return nil, cli.Usagef("--listen %s: the port is in use; give another port, or 0 for a free one", f.listen)
 	case err != nil:
-		return nil, usagef("--listen %s: %v; give an address of this machine and a port up to 65535, as in 127.0.0.1:8080", f.listen, err)
+		return nil, cli.Usagef("--listen %s: %v; give an address of this machine and a port up to 65535, as in 127.0.0.1:8080", f.listen, err)
 	}
 	return l, nil
 }
@@ -57,25 +58,25 @@ func (f *serveFlags) openSocket(ctx context.Context, path string) (net.Listener,
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return nil, usagef("--listen %s: %v", f.listen, err)
+		return nil, cli.Usagef("--listen %s: %v", f.listen, err)
 	case info.Mode()&fs.ModeSocket == 0:
-		return nil, usagef("--listen %s: there is a file that is no socket; name another", f.listen)
+		return nil, cli.Usagef("--listen %s: there is a file that is no socket; name another", f.listen)
 	default:
 		if c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path); err == nil {
 			c.Close()
-			return nil, usagef("--listen %s: the socket is in use; name another", f.listen)
+			return nil, cli.Usagef("--listen %s: the socket is in use; name another", f.listen)
 		}
 		if err := os.Remove(path); err != nil {
-			return nil, usagef("--listen %s: the socket of an earlier server cannot be removed: %v", f.listen, err)
+			return nil, cli.Usagef("--listen %s: the socket of an earlier server cannot be removed: %v", f.listen, err)
 		}
 	}
 	l, err := listenPrivately(ctx, path)
 	if err != nil {
-		return nil, usagef("--listen %s: %v; name a file in a directory where you may write, in at most 100 characters", f.listen, err)
+		return nil, cli.Usagef("--listen %s: %v; name a file in a directory where you may write, in at most 100 characters", f.listen, err)
 	}
 	if err := os.Chmod(path, fs.FileMode(f.socketMode)); err != nil {
 		l.Close()
-		return nil, usagef("--listen %s: %v", f.listen, err)
+		return nil, cli.Usagef("--listen %s: %v", f.listen, err)
 	}
 	return l, nil
 }
@@ -135,10 +136,10 @@ func (f *serveFlags) secured(l net.Listener, a *app) (net.Listener, error) {
 		return l, nil
 	}
 	pair := &keyPair{cert: f.tlsCert, key: f.tlsKey, failed: func(err error) {
-		a.talk.Say("warning: the new certificate cannot be used, and the old one stays: %v", err)
+		a.Talk.Say("warning: the new certificate cannot be used, and the old one stays: %v", err)
 	}}
 	if _, err := pair.current(nil); err != nil {
-		return nil, usagef("--tls-cert %s, --tls-key %s: %v; give a certificate and its key in PEM files", f.tlsCert, f.tlsKey, err)
+		return nil, cli.Usagef("--tls-cert %s, --tls-key %s: %v; give a certificate and its key in PEM files", f.tlsCert, f.tlsKey, err)
 	}
 	return tls.NewListener(l, &tls.Config{GetCertificate: pair.current, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }

@@ -26,13 +26,14 @@ type logPipe struct {
 	missing int  // lines dropped since the last that was written
 	dropped int  // lines dropped in all
 	ended   bool // writers wait for their line, for a while
+	running bool // the goroutine is there
 }
 
 // newLogPipe returns a pipe to w. A reader that goes away does not end the process from now
 // on.
 func newLogPipe(w io.Writer) *logPipe {
 	signal.Ignore(syscall.SIGPIPE)
-	p := &logPipe{w: w}
+	p := &logPipe{w: w, running: true}
 	p.changed.L = &p.mu
 	go p.run()
 	return p
@@ -50,6 +51,10 @@ func (p *logPipe) Write(line []byte) (int, error) {
 		p.changed.Broadcast()
 	}
 	ended := p.ended
+	if ended && !p.running { // last words
+		p.running = true
+		go p.run()
+	}
 	p.mu.Unlock()
 	if ended {
 		p.flush(grace)
@@ -57,12 +62,17 @@ func (p *logPipe) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// run passes lines on, for as long as the process lasts.
+// run passes lines on, until the pipe has ended and none is left.
 func (p *logPipe) run() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
 		for len(p.lines) == 0 {
+			if p.ended {
+				p.running = false
+				p.changed.Broadcast()
+				return
+			}
 			p.changed.Wait()
 		}
 		lines, missing := p.lines, p.missing
@@ -99,10 +109,11 @@ func (p *logPipe) Dropped() int {
 }
 
 // end makes writers wait for their line from now on, for a while, so that the last words of
-// the process are written before it ends.
+// the process are written before it ends. The goroutine ends with its last line.
 func (p *logPipe) end() {
 	p.mu.Lock()
 	p.ended = true
+	p.changed.Broadcast()
 	p.mu.Unlock()
 	p.flush(grace)
 }
@@ -119,7 +130,7 @@ func (p *logPipe) flush(most time.Duration) {
 	defer timer.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !late && (p.busy || len(p.lines) > 0) {
+	for !late && (p.busy || len(p.lines) > 0 || p.ended && p.running) {
 		p.changed.Wait()
 	}
 }

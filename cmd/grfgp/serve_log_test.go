@@ -33,6 +33,7 @@ func startWithLog(t *testing.T, store string, log *os.File) *process {
 // Nobody reads the log, or its reader has gone: every request is answered, and the server
 // ends in order.
 func TestLogUnread(t *testing.T) {
+	t.Parallel()
 	for _, gone := range []bool{false, true} {
 		d := newDesk(t)
 		d.ok("create s --goal maximize --edges " + d.edges)
@@ -80,6 +81,7 @@ func (s *stopper) Write(p []byte) (int, error) {
 // A log that is not read takes a bounded number of bytes, and says afterwards how many
 // lines are missing.
 func TestLogDropsLines(t *testing.T) {
+	t.Parallel()
 	var w stopper
 	p := newLogPipe(&w)
 	w.mu.Lock()
@@ -101,7 +103,8 @@ func TestLogDropsLines(t *testing.T) {
 	p.end()
 	p.Write([]byte("last words\n"))
 	text := w.text.String()
-	if strings.Count(text, string(line)) != lines-dropped || !strings.HasSuffix(text, "last words\n") || !strings.Contains(text, "lines of the log are missing here") {
+	if strings.Count(text, string(line)) != lines-dropped || !strings.HasSuffix(text, "last words\n") ||
+		!strings.Contains(text, "lines of the log are missing here") {
 		t.Errorf("%d lines, %d dropped; the end is %q", strings.Count(text, string(line)), dropped, text[max(0, len(text)-200):])
 	}
 
@@ -125,6 +128,7 @@ func TestLogDropsLines(t *testing.T) {
 
 // The end does not wait for a reader that never reads.
 func TestLogEndsUnread(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		block := make(chan struct{})
 		p := &logPipe{w: writerFunc(func(b []byte) (int, error) { <-block; return len(b), nil }), busy: true}

@@ -7,19 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"grfgp/internal/load"
+	"grfgp/internal/testkit"
+	"grfgp/lab/load"
 )
 
 // A soak of a few seconds kills, compares, and finds nothing wrong.
 func TestServeSoak(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs servers for some seconds")
-	}
+	testkit.Full(t)
 	folder := t.TempDir()
 	found, err := load.Soak(t.Context(), load.SoakOptions{
 		Disturbed: 3 * time.Second, Watched: 2 * time.Second, Clients: 4, Seed: 1, Folder: folder,
 		Server: func(address, clock string) *exec.Cmd {
-			return program(soakServer(filepath.Join(folder, "soak.db"), address, clock)...)
+			return program(load.ServerArguments(filepath.Join(folder, "soak.db"), address, clock)...)
 		},
 		Begin: func(string) func(string) { return func(string) {} },
 	})

@@ -22,9 +22,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"grfgp/internal/load"
+	"grfgp/internal/testkit"
 	"grfgp/study"
 )
 
@@ -56,7 +55,8 @@ type process struct {
 // startServer runs 'grfgp serve' in another process.
 func startServer(t testing.TB, flags string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: program(append([]string{"serve", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...), err: new(bytes.Buffer)}
+	p := &process{t: t, cmd: program(append([]string{"serve", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...),
+		err: new(bytes.Buffer)}
 	p.cmd.Stderr = p.err
 	out, err := p.cmd.StdoutPipe()
 	if err := errors.Join(err, p.cmd.Start()); err != nil {
@@ -120,6 +120,7 @@ func TestRemoteStudyExport(t *testing.T) { exportedStudy(t, remoteDesk(t), newDe
 
 // A server without TLS says so at once.
 func TestRemoteScheme(t *testing.T) {
+	t.Parallel()
 	d := remoteDesk(t)
 	d.store = strings.Replace(d.store, "http://", "https://", 1)
 	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "speaks http, not https; give --store http://127.0.0.1:") {
@@ -129,6 +130,7 @@ func TestRemoteScheme(t *testing.T) {
 
 // What goes wrong has the same exit code there as here.
 func TestRemoteStudyRefuses(t *testing.T) {
+	t.Parallel()
 	d := remoteDesk(t)
 	d.ok("create s --goal maximize --edges " + d.edges)
 	d.asks("s -n 1")
@@ -147,11 +149,13 @@ func TestRemoteStudyRefuses(t *testing.T) {
 			t.Errorf("study %s: %+v; want exit %d and %q", c.line, r, c.code, c.want)
 		}
 	}
-	if r := (&desk{t, d.dir, d.edges, d.store + "/v1"}).run("list"); r.code != exitUsage || !strings.Contains(r.err, "leave /v1 out, as in --store "+d.store+"\n") {
+	if r := (&desk{t, d.dir, d.edges, d.store + "/v1"}).run("list"); r.code != exitUsage ||
+		!strings.Contains(r.err, "leave /v1 out, as in --store "+d.store+"\n") {
 		t.Errorf("%+v", r)
 	}
 	for _, place := range []string{"HTTP://127.0.0.1:9", "ftp://127.0.0.1"} {
-		if r := (&desk{t, d.dir, d.edges, place}).run("list"); r.code != exitUsage || !strings.Contains(r.err, "begins with http:// or https://") {
+		if r := (&desk{t, d.dir, d.edges, place}).run("list"); r.code != exitUsage ||
+			!strings.Contains(r.err, "begins with http:// or https://") {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -165,6 +169,7 @@ func TestRemoteStudyRefuses(t *testing.T) {
 }
 
 func TestServeFlags(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	short := write(t, dir, "short", "tiny\n")
 	blanks := write(t, dir, "blanks", "two words of text\n")
@@ -215,10 +220,12 @@ func TestServeFlags(t *testing.T) {
 
 // A file that is no map is refused before anything is served.
 func TestServeBasemap(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	bad := write(t, dir, "city.pmtiles", "id,lat,lon\n")
 	r := runLine(t, "", "serve", "--store", filepath.Join(dir, "s.db"), "--basemap", bad)
-	if r.code != exitBadData || !strings.Contains(r.err, "city.pmtiles: not a PMTiles archive of version 3") || !strings.Contains(r.err, "'pmtiles extract'") {
+	if r.code != exitBadData || !strings.Contains(r.err, "city.pmtiles: not a PMTiles archive of version 3") ||
+		!strings.Contains(r.err, "'pmtiles extract'") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -228,56 +235,24 @@ func TestServeToken(t *testing.T) {
 	dir := t.TempDir()
 	token := write(t, dir, "token", "correct-horse-battery\n")
 	d := remoteDesk(t, "--token-file", token)
-	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "needs a token: give --token-file FILE, or name the file in "+tokenEnv) {
+	if r := d.run("list"); r.code != exitUnreachable ||
+		!strings.Contains(r.err, "needs a token: give --token-file FILE, or name the file in "+tokenEnv) {
 		t.Errorf("%+v", r)
 	}
 	d.ok("list", "--token-file", token)
 	t.Setenv(tokenEnv, token)
 	d.ok("create s --goal maximize --edges " + d.edges)
 	other := write(t, dir, "other", "correct-horse-buttery\n")
-	if r := d.run("list", "--token-file", other); r.code != exitUnreachable || !strings.Contains(r.err, "the token in "+other+" is not that of "+d.store) {
+	if r := d.run("list", "--token-file", other); r.code != exitUnreachable ||
+		!strings.Contains(r.err, "the token in "+other+" is not that of "+d.store) {
 		t.Errorf("%+v", r)
-	}
-}
-
-// A small ring has fewer nodes than there is time for: all are asked for, and no
-// more.
-func TestServeLoad(t *testing.T) {
-	d := remoteDesk(t)
-	var answer struct{ Load []load.Result }
-	r := runLine(t, "", "serve", "load", d.store, "--nodes", "200", "--time", "1h", "--clients", "3", "--json")
-	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil || len(answer.Load) != 2 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if tells, asks := answer.Load[0].Requests, answer.Load[1].Requests; tells != 200 || asks != 99 {
-		t.Errorf("%d tells and %d asks, want 200 and 99", tells, asks)
-	}
-	if list := d.ok("list").out; strings.Count(list, "closed") != 2 {
-		t.Errorf("studies are left open:\n%s", list)
-	}
-}
-
-// Ratios compare ways that were measured in the same rounds.
-func TestServeLoadRatios(t *testing.T) {
-	d := remoteDesk(t)
-	var answer struct{ Ratios []load.Ratio }
-	r := runLine(t, "", "serve", "load", d.store, "--ratios", "--rounds", "2", "--time", "50ms", "--clients", "4", "--streams", "3", "--json")
-	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil || len(answer.Ratios) != 3 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	for k, way := range answer.Ratios {
-		if way.Rate <= 0 || (way.Times > 0) != (k > 0) || way.Streams != []int{0, 0, 3}[k] {
-			t.Errorf("%+v", way)
-		}
-	}
-	if list := d.ok("list").out; strings.Count(list, "closed") != 2 {
-		t.Errorf("studies are left open:\n%s", list)
 	}
 }
 
 // What a server says as it starts: where it is, in JSON too, and that its token is
 // open to others.
 func TestServeStarts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	token := write(t, dir, "token", "correct-horse-battery\n")
 	if err := os.Chmod(token, 0o644); err != nil {
@@ -305,6 +280,7 @@ func TestServeStarts(t *testing.T) {
 }
 
 func TestServeReadOnly(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.ok("create s --goal maximize --edges " + d.edges)
 	d.store = serveHere(t, "--store", d.store, "--read-only")
@@ -317,10 +293,12 @@ func TestServeReadOnly(t *testing.T) {
 // One process owns a store: a second server says who, and ends with a code of its
 // own. The first ends in order when it is asked to.
 func TestTwoServersOneStore(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "s.db")
 	p := startServer(t, "--store "+file)
 	r := runLine(t, "", "serve", "--listen", "127.0.0.1:0", "--store", file)
-	if r.code != exitHeld || !strings.Contains(r.err, fmt.Sprintf("is used by the server %s, process %d", p.url, p.cmd.Process.Pid)) || r.out != "" {
+	if r.code != exitHeld || !strings.Contains(r.err, fmt.Sprintf("is used by the server %s, process %d", p.url, p.cmd.Process.Pid)) ||
+		r.out != "" {
 		t.Errorf("%+v", r)
 	}
 	if code := p.end(syscall.SIGTERM); code != exitOK || !strings.Contains(p.err.String(), "shut down") {
@@ -335,10 +313,8 @@ func TestTwoServersOneStore(t *testing.T) {
 // The server is killed while eight clients tell: all that it answered with success
 // is there afterwards, once. What it did not answer is told again under its key.
 func TestServerKilled(t *testing.T) {
-	rounds := 10
-	if testing.Short() {
-		rounds = 2
-	}
+	t.Parallel()
+	rounds := testkit.Size(2, 10)
 	d := newDesk(t)
 	d.ok("create s --goal maximize --edges " + d.edges)
 	file := d.store
@@ -348,25 +324,25 @@ func TestServerKilled(t *testing.T) {
 		p := startServer(t, "--store "+file)
 		var wg sync.WaitGroup
 		var acknowledged sync.WaitGroup
-		acknowledged.Add(2 * clients) // each has got two answers
+		least := 2 + round%5 // answers to each before the kill
+		acknowledged.Add(least * clients)
 		for c := range clients {
 			wg.Go(func() {
 				for answers := 0; ; answers++ {
 					if !observeOnce(p.url, c, next[c]) {
-						for ; answers < 2; answers++ {
+						for ; answers < least; answers++ {
 							acknowledged.Done()
 						}
 						return
 					}
 					next[c]++
-					if answers < 2 {
+					if answers < least {
 						acknowledged.Done()
 					}
 				}
 			})
 		}
 		acknowledged.Wait()
-		time.Sleep(time.Duration(round%5) * 3 * time.Millisecond)
 		p.end(syscall.SIGKILL)
 		wg.Wait()
 		d.ok("verify s")
@@ -428,6 +404,7 @@ func checkObserved(t *testing.T, d *desk, next []int) {
 // Answers that are lost on the way are asked for again, and what they are about
 // happens once.
 func TestRemoteLostAnswers(t *testing.T) {
+	t.Parallel()
 	d := remoteDesk(t, "--open") // for a proxy
 	target, err := url.Parse(d.store)
 	if err != nil {
@@ -437,7 +414,8 @@ func TestRemoteLostAnswers(t *testing.T) {
 	behind := httputil.NewSingleHostReverseProxy(target)
 	behind.ModifyResponse = func(resp *http.Response) error {
 		r := resp.Request
-		if _, again := seen.LoadOrStore(r.Method+r.URL.Path+r.Header.Get("Idempotency-Key"), true); !again && (r.Method != "POST" || r.Header.Get("Idempotency-Key") != "") {
+		if _, again := seen.LoadOrStore(r.Method+r.URL.Path+r.Header.Get("Idempotency-Key"), true); !again &&
+			(r.Method != "POST" || r.Header.Get("Idempotency-Key") != "") {
 			panic(http.ErrAbortHandler) // it was done, and nobody learns of it
 		}
 		return nil

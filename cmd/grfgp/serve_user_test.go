@@ -12,6 +12,7 @@ import (
 
 // Another user of this machine needs a token, or --open.
 func TestOtherUser(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
 		t.Skip("only root can be somebody else")
 	}

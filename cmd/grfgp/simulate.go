@@ -17,13 +17,14 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/replay"
 )
 
 // simulateFlags are the flags of the verb.
 type simulateFlags struct {
-	input
+	cli.Input
 	modelFlags
 	goalFlags
 	truth    string
@@ -33,7 +34,7 @@ type simulateFlags struct {
 	batch    int
 	seeds    int
 	retrain  string
-	repeats  choice
+	repeats  cli.Choice
 	timeFlags
 	csv  bool
 	out  string
@@ -59,30 +60,32 @@ Counts and shares are compared as rates, the known ones with the predicted ones,
 errors are weighted by exposures. With covariates, a model is fitted to all known
 values, for the effects of columns.`,
 		Example: `  grfgp simulate --edges roads.csv --truth last-year.csv --goal learn --steps 20
-  grfgp simulate --edges follows.csv --truth known.csv --goal maximize --policies thompson,random,bfs,dfs --steps 100 --start 10 --seeds 5 --plot regret.png -o steps.csv`,
+  grfgp simulate --edges follows.csv --truth known.csv --goal maximize --policies thompson,random,bfs,dfs --steps 100 --start 10 --seeds 5 --plot regret.svg -o steps.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.simulate(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
 	flags := cmd.Flags()
-	f.input.flags(cmd)
+	f.Input.Flags(cmd)
 	f.modelFlags.flags(cmd)
 	f.device.flag(cmd)
 	f.goalFlags.flags(cmd)
 	flags.StringVar(&f.truth, "truth", "", "`file` of known values: node and value")
-	flags.StringSliceVar(&f.policies, "policies", nil, "`policies` to compare, the first with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
-	complete(cmd, "policies", bayesopt.PolicyNames()...)
+	flags.StringSliceVar(&f.policies, "policies", nil, "`policies` to compare, the first with random: "+
+		strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
+	cli.Complete(cmd, "policies", bayesopt.PolicyNames()...)
 	flags.IntVar(&f.start, "start", 10, "number of initial nodes, drawn at random")
 	flags.IntVar(&f.steps, "steps", 50, "measurements per replay; without this flag at most a quarter of the known nodes")
 	flags.IntVar(&f.batch, "batch", 1, "number of nodes picked at a time")
 	flags.IntVar(&f.seeds, "seeds", 5, "number of replays of each policy, with different initial nodes")
-	flags.StringVar(&f.retrain, "retrain", "auto", "`when` hyperparameters are refitted: auto (as measurements accumulate or contradict the model), never (only after the initial nodes, so that sds of policies can be compared) or a number of measurements")
-	complete(cmd, "retrain", "auto", "never")
-	f.repeats.flag(cmd, "repeats", "several known values of a node", "mean", "last", "error")
+	flags.StringVar(&f.retrain, "retrain", "auto", "`when` hyperparameters are refitted: auto (as measurements accumulate or contradict "+
+		"the model), never (only after the initial nodes, so that sds of policies can be compared) or a number of measurements")
+	cli.Complete(cmd, "retrain", "auto", "never")
+	f.repeats.Flag(cmd, "repeats", "several known values of a node", "mean", "last", "error")
 	f.flagsWithoutModel(cmd)
 	flags.BoolVar(&f.csv, "csv", false, "print results as CSV: a row for every measurement of every replay")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for every measurement of every replay, as CSV or with --json as JSON")
-	flags.StringVar(&f.plot, "plot", "", "`file` for a figure of the loss curves (PNG)")
+	flags.StringVar(&f.plot, "plot", "", "`file` for a figure of the loss curves (SVG)")
 	return cmd
 }
 
@@ -102,7 +105,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	known, err := f.known(a, net, &f.input, ofValues(read, f.truth))
+	known, err := f.known(a, net, &f.Input, ofValues(read, f.truth))
 	if err != nil {
 		return err
 	}
@@ -125,13 +128,15 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if err != nil {
 		return suggestError(ctx, err)
 	}
-	if err := a.fits(ctx, "simulating", g, known.spec(spec), grfgp.Job{Measurements: f.start + f.steps, Places: g.Len(), Searches: runtime.GOMAXPROCS(0)}); err != nil {
+	if err := a.fits(ctx, "simulating", g, known.spec(spec),
+		grfgp.Job{Measurements: f.start + f.steps, Places: g.Len(), Searches: runtime.GOMAXPROCS(0)}); err != nil {
 		return err
 	}
-	s := a.talk.Stage("simulating")
+	s := a.Talk.Stage("simulating")
 	sim, err := replay.Run(ctx, g, truth, known.spec(spec), replay.Options{
-		Goal: f.goal, Policies: policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed,
-		Count: byNode(d.Count, d.Nodes, g.Len()), Scatter: byNode(d.Scatter, d.Nodes, g.Len()), Exposure: byNode(d.Exposure, d.Nodes, g.Len()), Retrain: schedule, Progress: s.Update,
+		Goal: f.goal, Policies: policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.Seed,
+		Count: byNode(d.Count, d.Nodes, g.Len()), Scatter: byNode(d.Scatter, d.Nodes, g.Len()), Exposure: byNode(d.Exposure, d.Nodes, g.Len()),
+		Retrain: schedule, Progress: s.Update,
 	})
 	if sim == nil || err != nil && ctx.Err() == nil {
 		return suggestError(ctx, err)
@@ -148,9 +153,10 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	case complete == 0 && err != nil:
 		return err
 	case complete == 0:
-		return &exitError{exitNotFitted, fmt.Errorf("no results: no model can be fitted to %d measurements, which are too few, all equal, or have a variance outside the range of floating-point numbers", sim.Start+sim.Steps)}
+		return cli.Exit(cli.ExitNotFitted, fmt.Errorf("no results: no model can be fitted to %d measurements, which are too few, all equal, or "+
+			"have a variance outside the range of floating-point numbers", sim.Start+sim.Steps))
 	case err != nil:
-		a.talk.Say("interrupted: the results are those of the %d seeds that every policy had completed", complete)
+		a.Talk.Say("interrupted: the results are those of the %d seeds that every policy had completed", complete)
 	}
 	var effects *effectFacts
 	if err == nil {
@@ -178,14 +184,14 @@ func byNode[T any](list []T, nodes []int, n int) []T {
 // default of --steps below a quarter of the known nodes.
 func (f *simulateFlags) limitSteps(a *app, known int, given bool) error {
 	if f.start >= known {
-		return usagef("--start %d: only %d nodes have known values, so none is left to pick; give a smaller number", f.start, known)
+		return cli.Usagef("--start %d: only %d nodes have known values, so none is left to pick; give a smaller number", f.start, known)
 	}
 	if quarter := max(1, known/4); !given && f.steps > quarter {
 		f.steps = quarter
-		a.talk.Say("  note: %d steps, a quarter of the %d nodes with known values; give --steps for another number", f.steps, known)
+		a.Talk.Say("  note: %d steps, a quarter of the %d nodes with known values; give --steps for another number", f.steps, known)
 	}
 	if f.start+f.steps >= known {
-		a.talk.Say("  note: all %d nodes with known values are measured in the end, so the final losses cannot differ", known)
+		a.Talk.Say("  note: all %d nodes with known values are measured in the end, so the final losses cannot differ", known)
 	}
 	return nil
 }
@@ -213,7 +219,7 @@ func (a *app) tellEffort(sim *replay.Result) {
 			}
 		}
 		if steps > 0 {
-			a.talk.Detail("  time per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
+			a.Talk.Detail("  time per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
 		}
 	}
 }
@@ -221,7 +227,7 @@ func (a *app) tellEffort(sim *replay.Result) {
 // check completes the flags by the goal, and refuses impossible values.
 func (f *simulateFlags) check(a *app) error {
 	if f.truth == "" {
-		return usagef("no known values: give --truth FILE")
+		return cli.Usagef("no known values: give --truth FILE")
 	}
 	if err := f.resolveGoal(); err != nil {
 		return err
@@ -236,7 +242,7 @@ func (f *simulateFlags) check(a *app) error {
 			return err
 		}
 		if slices.Contains(f.policies[:k], name) {
-			return usagef("--policies: %s is named twice", name)
+			return cli.Usagef("--policies: %s is named twice", name)
 		}
 	}
 	for _, n := range []struct {
@@ -244,14 +250,14 @@ func (f *simulateFlags) check(a *app) error {
 		value, least int
 	}{{"start", f.start, 0}, {"steps", f.steps, 1}, {"batch", f.batch, 1}, {"seeds", f.seeds, 1}} {
 		if n.value < n.least {
-			return usagef("--%s %d: give %d or more", n.flag, n.value, n.least)
+			return cli.Usagef("--%s %d: give %d or more", n.flag, n.value, n.least)
 		}
 	}
-	if f.csv && a.json {
-		return usagef("--csv and --json: give only one")
+	if f.csv && a.JSON {
+		return cli.Usagef("--csv and --json: give only one")
 	}
-	if ext := filepath.Ext(f.plot); ext != "" && !strings.EqualFold(ext, ".png") {
-		return usagef("--plot %s: figures are PNG; name it %s.png", f.plot, strings.TrimSuffix(f.plot, ext))
+	if ext := filepath.Ext(f.plot); ext != "" && !strings.EqualFold(ext, ".svg") {
+		return cli.Usagef("--plot %s: figures are SVG; name it %s.svg", f.plot, strings.TrimSuffix(f.plot, ext))
 	}
 	return nil
 }
@@ -266,24 +272,24 @@ func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
 	}
 	every, err := strconv.Atoi(f.retrain)
 	if err != nil || every < 1 {
-		return bayesopt.Schedule{}, usagef("--retrain %s: give auto, never or a number of measurements", f.retrain)
+		return bayesopt.Schedule{}, cli.Usagef("--retrain %s: give auto, never or a number of measurements", f.retrain)
 	}
 	return bayesopt.Schedule{Every: every, Drift: -1}, nil
 }
 
 // load reads the graph and the known values, one a node.
 func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*graphio.Network, *graphio.Measurements, error) {
-	if err := f.pointsOf(a, f.truth); err != nil {
+	if err := f.PointsOf(&a.App, f.truth); err != nil {
 		return nil, nil, err
 	}
 	var read *graphio.Measurements
-	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		if opts, err = f.timeOptions(f.readingOptions(spec, f.of("measurements", opts))); err != nil {
+	net, err := f.LoadThen(ctx, &a.App, func(net *graphio.Network, opts graphio.Options) (err error) {
+		if opts, err = f.timeOptions(f.readingOptions(spec, f.Of("measurements", opts))); err != nil {
 			return err
 		}
-		s := a.talk.Stage("reading known values")
-		opts.Progress, opts.Repeats, opts.IgnoreSD = s.Update, graphio.Repeats(f.repeats.chosen()), true
-		if read, err = graphio.ReadMeasurements(ctx, a.source(f.truth), net.Graph, opts); err == nil {
+		s := a.Talk.Stage("reading known values")
+		opts.Progress, opts.Repeats, opts.IgnoreSD = s.Update, graphio.Repeats(f.repeats.Chosen()), true
+		if read, err = graphio.ReadMeasurements(ctx, a.Source(f.truth), net.Graph, opts); err == nil {
 			s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)
 		}
 		return err
@@ -291,15 +297,17 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 	if err != nil {
 		return nil, nil, err
 	}
-	a.tellNetwork(net)
-	f.tellValues(a, read.Report, f.truth, net)
+	a.TellNetwork(net)
+	f.TellValues(&a.App, read.Report, f.truth, net)
 	a.tellSums(read.Report, f.repeats, spec)
 	a.tellUnusedSD(read, "simulate learns")
 	if err := a.askKind(read, &f.valueFlags, spec); err != nil {
 		return nil, nil, err
 	}
-	if n := read.Report.Ledger.Repeats; n > 0 && spec.Values == "yes-no" && f.repeats.value == "mean" {
-		return nil, nil, usagef("%s: %d nodes are measured repeatedly, and the mean of yes and no is neither; give --repeats last, or counts of yes with --tested", read.Report.File, n)
+	if n := read.Report.Ledger.Repeats; n > 0 && spec.About().Reading == "answer" && f.repeats.Value == "mean" {
+		return nil, nil,
+			cli.Usagef("%s: %d nodes are measured repeatedly, and the mean of yes and no is neither; give --repeats last, or counts "+
+				"of yes with --tested", read.Report.File, n)
 	}
 	if err := checkNumbers(read, net.Graph.IDs(), spec); err != nil {
 		return nil, nil, err

@@ -11,7 +11,7 @@ import (
 
 	"grfgp/bayesopt"
 	"grfgp/graph"
-	"grfgp/internal/plot"
+	"grfgp/internal/chart"
 	"grfgp/replay"
 	"grfgp/report"
 )
@@ -117,7 +117,8 @@ func verdict(sim *replay.Result, loss string) string {
 	case at < 0:
 		return "Only random was replayed: there is nothing to compare it with."
 	case sim.Start+sim.Steps == sim.Known:
-		return fmt.Sprintf("All %d known nodes were measured in the end, so policies cannot differ. Give fewer --steps or a smaller --start.", sim.Known)
+		return fmt.Sprintf("All %d known nodes were measured in the end, so policies cannot differ. Give fewer --steps or a smaller --start.",
+			sim.Known)
 	}
 	v, ok := sim.Verdict(sim.Policies[at])
 	if !ok {
@@ -136,29 +137,29 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Resul
 	answer := newSimulateAnswer(g, sim)
 	answer.Columns, answer.Effects = k, e
 	if f.plot != "" {
-		s := a.talk.Stage("drawing")
-		picture := simulatePicture(answer).PNG(150)
-		err := writeFile(f.plot, func(w io.Writer) error { _, err := w.Write(picture); return err })
+		s := a.Talk.Stage("drawing")
+		picture := simulatePicture(answer)
+		err := a.WriteFile(f.plot, func(w io.Writer) error { _, err := io.WriteString(w, picture.SVG); return err })
 		if err != nil {
 			return err
 		}
 		s.Done("%s", f.plot)
 	}
 	steps := func(w io.Writer) error { return simulateCSV(w, answer) }
-	if a.json {
+	if a.JSON {
 		steps = func(w io.Writer) error { return json.NewEncoder(w).Encode(answer) }
 	}
 	switch {
 	case f.out != "":
-		if err := writeFile(f.out, steps); err != nil {
+		if err := a.WriteFile(f.out, steps); err != nil {
 			return err
 		}
-		a.talk.Say("every measurement of every replay is in %s", f.out)
-	case a.json || f.csv:
+		a.Talk.Say("every measurement of every replay is in %s", f.out)
+	case a.JSON || f.csv:
 		return steps(a.Out)
 	}
 	if sim.Goal == bayesopt.Learn && len(sim.Policies) > 1 && f.retrain != "never" {
-		a.talk.Say("  mean sd: each policy has its own model, so only with --retrain never can the values be compared between policies")
+		a.Talk.Say("  mean sd: each policy has its own model, so only with --retrain never can the values be compared between policies")
 	}
 	return simulateTable(a.Out, answer)
 }
@@ -287,11 +288,11 @@ func shownEstimate(e replay.Estimate) string {
 
 // simulatePicture draws the loss curves after the initial nodes, with bands of one
 // standard error.
-func simulatePicture(answer *simulateAnswer) *plot.Picture {
+func simulatePicture(answer *simulateAnswer) *chart.Picture {
 	sim := answer.sim
-	var curves []plot.Curve
+	var curves []chart.Curve
 	for _, name := range sim.Policies {
-		c := plot.Curve{Name: name}
+		c := chart.Curve{Name: name}
 		for _, p := range sim.Mean(name) {
 			if p.Measured < max(1, sim.Start) {
 				continue
@@ -304,7 +305,7 @@ func simulatePicture(answer *simulateAnswer) *plot.Picture {
 		curves = append(curves, c)
 	}
 	if sim.Uniform != nil {
-		c := plot.Curve{Name: "uniform draws, expectation", Reference: true}
+		c := chart.Curve{Name: "uniform draws, expectation", Reference: true}
 		for _, p := range sim.Uniform[max(0, sim.Start-1):] {
 			c.X, c.Y = append(c.X, float64(p.Measured)), append(c.Y, p.Loss)
 		}
@@ -314,5 +315,5 @@ func simulatePicture(answer *simulateAnswer) *plot.Picture {
 	if sim.Seeds > 1 {
 		title += " ± standard error"
 	}
-	return plot.Curves(title, "measurements", answer.Loss, curves)
+	return chart.Curves(title, "measurements", answer.Loss, curves)
 }

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
-	"image/png"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,8 +34,10 @@ func known(t testing.TB) (edges, truth string) {
 
 // Rules that look at no value give the same answer whatever the model becomes.
 func TestSimulateTable(t *testing.T) {
+	t.Parallel()
 	edges, truth := known(t)
-	r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--policies", "bfs,random,degree", "--start", "3", "--steps", "12", "--seeds", "4", "-v")
+	r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--policies", "bfs,random,degree", "--start",
+		"3", "--steps", "12", "--seeds", "4", "-v")
 	const want = `policy         regret        better than uniform draws by  replays
 bfs            0.825 ± 0.22  -0.43 ± 0.22                  4
 random         0.375 ± 0.24  0.01996 ± 0.24                4
@@ -44,7 +47,8 @@ uniform draws  0.395, exact  –                             none: exact expecta
 The highest of 78 known values is 9.95, at node a24.
 Too few replays (4) to tell whether bfs beats uniform draws: regret 0.825 against 0.395 after 15 measurements. Give --seeds 5 or more.
 `
-	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") || !strings.Contains(r.err, "time per step of bfs: fitting 0s, updating 0s, picking ") {
+	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") ||
+		!strings.Contains(r.err, "time per step of bfs: fitting 0s, updating 0s, picking ") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
 	}
 }
@@ -52,14 +56,16 @@ Too few replays (4) to tell whether bfs beats uniform draws: regret 0.825 agains
 // Nobody is told that rules do equally well because all got measured, or how a
 // node that was read twice came to its value.
 func TestSimulateSays(t *testing.T) {
+	t.Parallel()
 	edges, truth := known(t)
 	twice := write(t, t.TempDir(), "twice.csv", "node,value\na1,1\na2,2\na3,3\na4,4\na1,2\n")
 	for args, want := range map[string][]string{
 		"--truth " + truth + " --goal maximize --policies bfs": {"19 steps, a quarter of the 78 nodes", "5 of 5 replays, 29 measurements"},
 		"--truth " + twice + " --goal maximize --policies bfs --start 1": {
 			"repeated measurements of a node: 1; the mean", "1 steps, a quarter of the 4 nodes", "5 of 5 replays, 2 measurements"},
-		"--truth " + twice + " --goal maximize --policies bfs --start 1 --steps 9 --repeats last": {"are measured in the end", "All 4 known nodes were measured in the end"},
-		"--truth " + truth + " --goal learn --policies variance,random --start 5 --steps 1":       {"mean sd: each policy has its own model"},
+		"--truth " + twice + " --goal maximize --policies bfs --start 1 --steps 9 --repeats last": {
+			"are measured in the end", "All 4 known nodes were measured in the end"},
+		"--truth " + truth + " --goal learn --policies variance,random --start 5 --steps 1": {"mean sd: each policy has its own model"},
 	} {
 		r := runLine(t, "", append([]string{"simulate", "--edges", edges}, strings.Fields(args)...)...)
 		for _, said := range want {
@@ -78,9 +84,10 @@ func TestSimulateSays(t *testing.T) {
 }
 
 func TestSimulateFiles(t *testing.T) {
+	t.Parallel()
 	edges, truth := known(t)
 	dir := t.TempDir()
-	out, picture := filepath.Join(dir, "steps.csv"), filepath.Join(dir, "regret.png")
+	out, picture := filepath.Join(dir, "steps.csv"), filepath.Join(dir, "regret.svg")
 	args := []string{"simulate", "--edges", edges, "--truth", truth, "--start", "5", "--steps", "6", "--seeds", "2"}
 	for _, c := range []struct{ goal, column, table string }{
 		{"minimize", "regret", "thompson"},
@@ -96,15 +103,21 @@ func TestSimulateFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := parseRows(t, string(text))
-		if len(rows) != 2*2*11 || rows[4]["phase"] != "start" || rows[5]["phase"] != "step" || rows[10]["measured"] != "11" || rows[10][c.column] == "" {
+		if len(rows) != 2*2*11 || rows[4]["phase"] != "start" || rows[5]["phase"] != "step" || rows[10]["measured"] != "11" ||
+			rows[10][c.column] == "" {
 			t.Errorf("%s: %d rows, such as %v", c.goal, len(rows), rows[10])
 		}
-		pixels, err := os.ReadFile(picture)
+		drawn, err := os.ReadFile(picture)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := png.Decode(bytes.NewReader(pixels)); err != nil {
-			t.Errorf("%s: %v", c.goal, err)
+		var svg struct {
+			Title string   `xml:"title"`
+			Texts []string `xml:"text"`
+		}
+		if err := xml.Unmarshal(drawn, &svg); err != nil || !strings.Contains(svg.Title, "mean of 2 replays ± standard error") ||
+			!slices.Contains(svg.Texts, "random") || !slices.Contains(svg.Texts, "measurements") {
+			t.Errorf("%s: %v, %+v", c.goal, err, svg)
 		}
 		if r := runLine(t, "", append(args, "--goal", c.goal, "--csv")...); r.out != string(text) {
 			t.Errorf("%s: --csv and -o differ", c.goal)
@@ -122,7 +135,8 @@ func TestSimulateThreads(t *testing.T) {
 	edges, truth := known(t)
 	var first string
 	for _, threads := range []string{"1", "4"} {
-		r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--steps", "8", "--seeds", "3", "--json", "--threads", threads)
+		r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--steps", "8", "--seeds", "3", "--json",
+			"--threads", threads)
 		if first == "" {
 			first = r.out
 		}
@@ -134,6 +148,7 @@ func TestSimulateThreads(t *testing.T) {
 
 // What an interrupted simulation finished is told, and no more.
 func TestSimulateInterrupted(t *testing.T) {
+	t.Parallel()
 	g, err := graph.Ring(30)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +159,9 @@ func TestSimulateInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	sim, err := replay.Run(ctx, g, truth, grfgp.Spec{}, replay.Options{
-		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "bfs", Policy: bayesopt.BreadthFirst{Graph: g.Adjacency()}}, {Name: "random", Policy: bayesopt.Random{}}}, Start: 2, Steps: 4, Seeds: 50,
+		Goal: bayesopt.Maximize, Policies: []replay.Policy{
+			{Name: "bfs", Policy: bayesopt.BreadthFirst{Graph: g.Adjacency()}}, {Name: "random", Policy: bayesopt.Random{}}}, Start: 2, Steps: 4,
+		Seeds: 50,
 		Progress: func(done, _ int64) {
 			if done == 43 {
 				cancel()
@@ -169,12 +186,14 @@ func TestSimulateInterrupted(t *testing.T) {
 	cancelled, stop := context.WithCancel(context.Background())
 	stop()
 	edges, values := known(t)
-	if r := runLineContext(t, cancelled, "", "simulate", "--edges", edges, "--truth", values, "--goal", "learn"); r.code != exitInterrupted || r.out != "" {
+	if r := runLineContext(t, cancelled, "", "simulate", "--edges", edges, "--truth", values, "--goal", "learn"); r.code != exitInterrupted ||
+		r.out != "" {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestVerdict(t *testing.T) {
+	t.Parallel()
 	replays := func(mine, theirs []float64) *replay.Result {
 		s := &replay.Result{Policies: []string{"ei", "random"}, Random: "random", Known: 9, Start: 1, Steps: 2, Seeds: len(mine)}
 		for k := range mine {
@@ -194,9 +213,10 @@ func TestVerdict(t *testing.T) {
 	everything := replays(one, three)
 	everything.Known = 3
 	for want, s := range map[string]*replay.Result{
-		"ei beats random: regret 1 against 3 after 3 measurements; the difference is 2 ± 0.":             replays(one, three),
-		"ei is worse than random: regret 3":                                                              replays(three, one),
-		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1, 5, 1}, three),
+		"ei beats random: regret 1 against 3 after 3 measurements; the difference is 2 ± 0.": replays(one, three),
+		"ei is worse than random: regret 3":                                                  replays(three, one),
+		"No clear difference between ei and random": replays([]float64{1, 5, 1, 5, 1},
+			three),
 		"No difference between ei and random: regret 2 against 2 after 3 measurements, in all ":          replays(two, two),
 		"Too few replays (5) to tell whether ei beats random: regret 1 against 2 after 3 measurements, ": replays(one, two),
 		"Too few replays (4) to tell whether ei beats random: regret 1 against 3":                        replays(one[1:], three[1:]),
@@ -213,6 +233,7 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestSimulateRefuses(t *testing.T) {
+	t.Parallel()
 	edges, truth := known(t)
 	dir := t.TempDir()
 	same := write(t, dir, "same.csv", "node,value\na1,1\na2,1\n")
@@ -232,7 +253,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{exitUsage, "--start -1: give 0 or more", "--goal learn --start -1 --truth " + truth},
 		{exitUsage, "--start 78: only 78 nodes have known values", "--goal learn --start 78 --truth " + truth},
 		{exitUsage, "give only one", "--goal learn --csv --json --truth " + truth},
-		{exitUsage, "--plot curves.jpg: figures are PNG; name it curves.png", "--goal learn --plot curves.jpg --truth " + truth},
+		{exitUsage, "--plot curves.png: figures are SVG; name it curves.svg", "--goal learn --plot curves.png --truth " + truth},
 		{exitUsage, "simulate takes --truth FILE; 'grfgp simulate --help'", "--goal learn --measurements " + truth},
 		{exitUsage, "would overwrite --truth", "--goal learn --truth " + truth + " --plot " + truth},
 		{exitNotFitted, "no model can be fitted to 3 measurements", "--goal learn --start 1 --steps 2 --truth " + truth},

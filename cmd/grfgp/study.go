@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/user"
@@ -21,8 +19,8 @@ import (
 	"grfgp/client/local"
 	"grfgp/graphio"
 	"grfgp/internal/atomicfile"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
-	"grfgp/internal/printable"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -63,20 +61,24 @@ result is accepted all the same.`,
 		ValidArgs: []string{},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("study has no command %q; 'grfgp study --help' lists the commands", args[0])
+				return cli.Usagef("study has no command %q; 'grfgp study --help' lists the commands", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.store, "store", "", "`PLACE` of the studies: a file, a postgres:// URL, or the http:// URL or unix:FILE of 'grfgp serve' (default: the environment variable "+storeEnv+")")
-	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of the server, if it needs one (default: the environment variable "+tokenEnv+")")
+	flags.StringVar(&f.store, "store", "", "`PLACE` of the studies: a file, a postgres:// URL, or the http:// URL or unix:FILE of 'grfgp "+
+		"serve' (default: the environment variable "+storeEnv+")")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of the server, if it needs one (default: the environment variable "+
+		tokenEnv+")")
 	flags.StringVar(&f.by, "by", "", "your name, for the log and as holder of trials (default: your user name)")
 	f.device.flagOfStudies(cmd, flags)
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
-		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyReopen, studyRetract, studyReinstate,
-		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyBackup, studyVerify,
+		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyReopen, studyRetract,
+		studyReinstate,
+		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete,
+		studyGraphs, studyExport, studyImport, studyBackup, studyVerify,
 	} {
 		sub := command(a, f)
 		if strings.Contains(sub.Use, " NAME") && sub.Name() != "create" {
@@ -98,26 +100,14 @@ func (f *studyFlags) who() string {
 	return ""
 }
 
-// named requires the name of a study and perhaps more arguments.
-func named(least int, words string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least {
-			return usagef("give %s, as in '%s %s'", words, cmd.CommandPath(), words)
-		}
-		if least == 1 && len(args) > 1 {
-			return usagef("%q is one argument too many: give one %s, as in '%s %s'", args[1], words, cmd.CommandPath(), words)
-		}
-		return nil
-	}
-}
-
 // withStudy opens the study of args[0] and lets do work with it.
-func (a *app) withStudy(f *studyFlags, do func(ctx context.Context, s client.Study, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) withStudy(f *studyFlags, do func(ctx context.Context, s client.Study, args []string) error) func(*cobra.Command,
+	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
 			s, err := all.Study(ctx, args[0])
 			if errors.Is(err, study.ErrNotFound) {
-				return usagef("there is no study %q in %s; 'grfgp study list' lists the studies", args[0], f.place())
+				return cli.Usagef("there is no study %q in %s; 'grfgp study list' lists the studies", args[0], f.place())
 			}
 			if err != nil {
 				return err
@@ -134,9 +124,10 @@ func (f *studyFlags) place() string { return cmp.Or(f.store, os.Getenv(storeEnv)
 func (f *studyFlags) token() string { return cmp.Or(f.tokenFile, os.Getenv(tokenEnv)) }
 
 // withStudies opens the place of studies and gives errors their exit code.
-func (a *app) withStudies(ctx context.Context, f *studyFlags, mustExist bool, do func(ctx context.Context, all client.Studies) error) error {
+func (a *app) withStudies(ctx context.Context, f *studyFlags, mustExist bool,
+	do func(ctx context.Context, all client.Studies) error) error {
 	if f.place() == "" {
-		return usagef("no store: give --store FILE.db, a postgres:// URL or the URL of a server, or set %s", storeEnv)
+		return cli.Usagef("no store: give --store FILE.db, a postgres:// URL or the URL of a server, or set %s", storeEnv)
 	}
 	all, err := a.openStudies(ctx, f, mustExist)
 	if err != nil {
@@ -156,14 +147,16 @@ const storeWait = 3 * time.Second
 func (a *app) openStudies(ctx context.Context, f *studyFlags, mustExist bool) (client.Studies, error) {
 	place := f.place()
 	if isServer(place) {
-		return a.server(place, f.token(), f.device.value)
+		return a.server(place, f.token(), f.device.Value)
 	}
 	if host, port, err := net.SplitHostPort(place); err == nil && host != "" && port != "" && strings.Trim(port, "0123456789") == "" {
 		if _, err := os.Stat(place); err != nil {
-			return nil, usagef("--store %s: there is no such file; if it is a server, give --store http://%s", place, place)
+			return nil, cli.Usagef("--store %s: there is no such file; if it is a server, give --store http://%s", place, place)
 		}
 	}
-	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Memory: int64(size(0).most()), Device: f.device.value, Progress: a.studyProgress("loading the graph"), Migrated: a.migrated})
+	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Memory: int64(cli.Size(0).Most()),
+		Device:   f.device.Value,
+		Progress: a.studyProgress("loading the graph")})
 }
 
 // isServer reports whether a place is the URL of a server.
@@ -173,17 +166,17 @@ func isServer(place string) bool {
 
 // server returns a client of a server.
 func (a *app) server(place, tokenFile, device string) (*client.Client, error) {
-	token, err := readToken(tokenFile)
+	token, err := cli.ReadToken(tokenFile)
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.New(place, client.Options{Token: token.text, Device: device, Progress: a.studyProgress("fetching the graph")})
+	c, err := client.New(place, client.Options{Token: token, Device: device, Progress: a.studyProgress("fetching the graph")})
 	var bad *client.URLError
 	if errors.As(err, &bad) {
 		if bad.Use != "" {
-			return nil, usagef("--store %s: %s, as in --store %s", withoutPassword(place), bad.Reason, withoutPassword(bad.Use))
+			return nil, cli.Usagef("--store %s: %s, as in --store %s", withoutPassword(place), bad.Reason, withoutPassword(bad.Use))
 		}
-		return nil, usagef("--store %s: %s; a token comes from --token-file", withoutPassword(place), bad.Reason)
+		return nil, cli.Usagef("--store %s: %s; a token comes from --token-file", withoutPassword(place), bad.Reason)
 	}
 	return c, err
 }
@@ -192,11 +185,11 @@ func (a *app) server(place, tokenFile, device string) (*client.Client, error) {
 func (a *app) studyProgress(load string) client.Progress {
 	return client.Progress{
 		Wait: func() func() {
-			s := a.talk.Stage("waiting for the server")
+			s := a.Talk.Stage("waiting for the server")
 			return func() { s.Done("ready") }
 		},
 		Load: func() func(*graphio.Network) {
-			s := a.talk.Stage(load)
+			s := a.Talk.Stage(load)
 			return func(net *graphio.Network) {
 				s.Done("%s and %s", plural.Count(net.Graph.Len(), "nodes"), plural.Count(net.Graph.Edges(), "edges"))
 			}
@@ -211,39 +204,43 @@ func (a *app) studyProgress(load string) client.Progress {
 
 // studyError gives errors of studies, stores and servers their exit code.
 func studyError(ctx context.Context, err error) error {
-	var coded *exitError
+	var coded *cli.ExitError
 	var lost *client.ConnectionError
 	var p *client.Problem
-	code := func(c int) error { return &exitError{c, err} }
+	code := func(c int) error { return cli.Exit(c, err) }
 	switch {
-	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData), errors.Is(err, atomicfile.ErrPath), isCardError(err):
+	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData),
+		errors.Is(err, atomicfile.ErrPath), cli.IsCardError(err):
 		return err
 	case errors.As(err, &lost):
-		return &exitError{exitUnreachable, connectionWords(lost)}
+		return cli.Exit(cli.ExitUnreachable, connectionWords(lost))
 	case errors.As(err, &p) && slices.Contains(refusals, p.Kind):
-		return code(exitUnreachable)
+		return code(cli.ExitUnreachable)
 	case errors.As(err, &p) && p.Kind == client.KindFull:
-		return code(exitUsage)
+		return code(cli.ExitUsage)
 	case errors.Is(err, study.ErrTooLarge):
-		return code(exitTooLarge)
+		return code(cli.ExitTooLarge)
 	case errors.Is(err, study.ErrFit):
-		return code(exitNotFitted)
+		return code(cli.ExitNotFitted)
 	case errors.Is(err, store.ErrHeld):
-		return code(exitHeld)
+		return code(cli.ExitHeld)
 	case errors.Is(err, store.ErrUnavailable):
-		return code(exitUnreachable)
+		return code(cli.ExitUnreachable)
 	case errors.Is(err, study.ErrConflict), errors.Is(err, study.ErrNoModel):
-		return code(exitConflict)
-	case errors.Is(err, study.ErrNotFinite), errors.Is(err, study.ErrUnknownNode), errors.Is(err, study.ErrCorrupt), errors.Is(err, store.ErrForeign):
-		return code(exitBadData)
-	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), errors.Is(err, store.ErrAccess), errors.Is(err, store.ErrGone):
-		return code(exitUsage)
+		return code(cli.ExitConflict)
+	case errors.Is(err, study.ErrNotFinite), errors.Is(err, study.ErrUnknownNode), errors.Is(err, study.ErrCorrupt),
+		errors.Is(err, store.ErrForeign):
+		return code(cli.ExitBadData)
+	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull),
+		errors.Is(err, store.ErrAccess), errors.Is(err, store.ErrGone):
+		return code(cli.ExitUsage)
 	}
 	return err
 }
 
 // refusals are problems by which a server refuses this caller, whatever is asked.
-var refusals = []string{client.KindCrossSite, client.KindWrongHost, client.KindReadOnly, client.KindBusy, client.KindStopping, client.KindUnavailable, client.KindSlowed, client.KindRole, client.KindUnknownProxy}
+var refusals = []string{client.KindCrossSite, client.KindWrongHost, client.KindReadOnly, client.KindBusy, client.KindStopping,
+	client.KindUnavailable, client.KindSlowed, client.KindRole, client.KindUnknownProxy}
 
 // refused is studyError for a server that may want another token.
 func (f *studyFlags) refused(ctx context.Context, err error) error {
@@ -256,28 +253,22 @@ func (f *studyFlags) refused(ctx context.Context, err error) error {
 	default:
 		err = fmt.Errorf("the token in %s is not that of %s; ask the operator of the server for it", f.token(), f.place())
 	}
-	return &exitError{exitUnreachable, err}
+	return cli.Exit(cli.ExitUnreachable, err)
 }
 
 // connectionWords say why a server does not answer, and what to do.
 func connectionWords(e *client.ConnectionError) error {
 	var untrusted *tls.CertificateVerificationError
 	if errors.As(e, &untrusted) {
-		return fmt.Errorf("the certificate of %s is not trusted: %w; if it is the right one, name its file in SSL_CERT_FILE", e.URL, untrusted.Err)
+		return fmt.Errorf("the certificate of %s is not trusted: %w; if it is the right one, name its file in SSL_CERT_FILE", e.URL,
+			untrusted.Err)
 	}
 	switch e.Kind {
 	case client.ErrScheme:
 		return fmt.Errorf("%s speaks http, not https; give --store http://%s", e.URL, strings.TrimPrefix(e.URL, "https://"))
 	case client.ErrForeign:
-		return fmt.Errorf("%s answers %w, which is not an answer of 'grfgp serve'; check the URL, which begins with https:// if the server has a certificate", e.URL, e.Err)
+		return fmt.Errorf("%s answers %w, which is not an answer of 'grfgp serve'; check the URL, which begins with https:// if the server "+
+			"has a certificate", e.URL, e.Err)
 	}
 	return fmt.Errorf("%w; is 'grfgp serve' running there?", e)
-}
-
-// answer writes v as JSON with --json, and else by text, without control characters.
-func (a *app) answer(v any, text func(w io.Writer) error) error {
-	if a.json {
-		return json.NewEncoder(a.Out).Encode(v)
-	}
-	return text(printable.Writer(a.Out))
 }

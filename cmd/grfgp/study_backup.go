@@ -13,6 +13,7 @@ import (
 	"grfgp/client"
 	"grfgp/client/local"
 	"grfgp/internal/atomicfile"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/study"
 )
@@ -33,12 +34,12 @@ For a store in PostgreSQL use pg_dump, which copies it as of one moment too.`,
 		Example: "  grfgp study backup -o team-monday.db --store http://127.0.0.1:8080",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
-				return usagef("give -o FILE, the file to write")
+				return cli.Usagef("give -o FILE, the file to write")
 			}
 			if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
-				return usagef("-o %s: there is such a file; a backup never replaces another file", out)
+				return cli.Usagef("-o %s: there is such a file; a backup never replaces another file", out)
 			}
-			return noArguments(cmd, args)
+			return cli.NoArguments(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var before []client.Summary
@@ -46,10 +47,10 @@ For a store in PostgreSQL use pg_dump, which copies it as of one moment too.`,
 				if before, err = all.List(ctx, true); err != nil {
 					return err
 				}
-				stage := a.talk.Stage("copying the store")
+				stage := a.Talk.Stage("copying the store")
 				err = atomicfile.WritePrivate(out, func(w io.Writer) error { return all.Backup(ctx, w) })
 				if errors.Is(err, client.ErrNoBackup) {
-					return &exitError{exitUsage, err}
+					return cli.Exit(cli.ExitUsage, err)
 				}
 				if err == nil {
 					stage.Done("%s", out)
@@ -65,7 +66,7 @@ For a store in PostgreSQL use pg_dump, which copies it as of one moment too.`,
 					return fmt.Errorf("%s is not a good copy: %w", out, err)
 				}
 			}
-			return a.answer(answer, func(w io.Writer) error {
+			return a.Answer(answer, func(w io.Writer) error {
 				if unchecked {
 					_, err := fmt.Fprintf(w, "%s is written, and not checked\n", out)
 					return err
@@ -105,7 +106,7 @@ func (c checked) text(w io.Writer) error {
 
 // checkStore is checkStudies of a store that this process opens.
 func (a *app) checkStore(ctx context.Context, place string, before []client.Summary) (checked, error) {
-	all, err := local.Open(ctx, place, local.Options{MustExist: true, Wait: storeWait, Migrated: a.migrated})
+	all, err := local.Open(ctx, place, local.Options{MustExist: true, Wait: storeWait})
 	if err != nil {
 		return checked{}, studyError(ctx, err)
 	}
@@ -122,14 +123,14 @@ func (a *app) checkStudies(ctx context.Context, all client.Studies, place string
 	for _, s := range before {
 		had[s.Name] = s
 	}
-	stage := a.talk.Stage("checking the studies")
+	stage := a.Talk.Stage("checking the studies")
 	list, err := all.List(ctx, true)
 	if err != nil {
 		return c, err
 	}
 	for k, s := range list {
 		if s.Problem != "" && had[s.Name].Problem != "" {
-			a.talk.Say("note: study %s was damaged before", s.Name)
+			a.Talk.Say("note: study %s was damaged before", s.Name)
 			delete(had, s.Name)
 			continue
 		}
@@ -149,7 +150,7 @@ func (a *app) checkStudies(ctx context.Context, all client.Studies, place string
 		stage.Update(int64(k+1), int64(len(list)))
 	}
 	for name := range had {
-		a.talk.Say("note: study %s was there when the backup began, and was deleted meanwhile", name)
+		a.Talk.Say("note: study %s was there when the backup began, and was deleted meanwhile", name)
 	}
 	stage.Done("%s, %s", countStudies(len(c.Studies)), plural.Count(c.Events, "events"))
 	return c, nil

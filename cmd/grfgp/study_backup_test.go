@@ -9,6 +9,7 @@ import (
 
 // A backup of a running server is a store; one that was cut off is found out.
 func TestStudyBackup(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "team.db")

@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"grfgp/internal/cli"
 )
 
 // completionWait is how long the completion of names waits for a server.
 const completionWait = time.Second
 
 // completeStudies completes the name of a study, if the studies are those of a server. A
-// file or a database is not opened for that: it would be held, and perhaps migrated, by the press
-// of a key.
+// file or a database is not opened for that: it would be held by the press of a key.
 func (a *app) completeStudies(f *studyFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 || !isServer(f.place()) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		a.talk = newTalk(io.Discard, true)
+		a.Talk = cli.NewTalk(io.Discard, true)
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionWait)
 		defer cancel()
 		all, err := a.openStudies(ctx, f, true)

@@ -8,6 +8,7 @@ import (
 
 // The shell completes names of studies of a server, and opens no file for that.
 func TestCompleteStudies(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	store := d.store
 	d.store = serveHere(t, "--store", store)
@@ -15,7 +16,8 @@ func TestCompleteStudies(t *testing.T) {
 		d.ok("create " + name + " --goal learn --edges " + d.edges)
 	}
 	complete := func(place string, words ...string) string {
-		r := runLine(t, "", append([]string{"__complete", "study"}, append(words[:len(words)-1:len(words)-1], "--store", place, words[len(words)-1])...)...)
+		r := runLine(t, "", append([]string{"__complete", "study"},
+			append(words[:len(words)-1:len(words)-1], "--store", place, words[len(words)-1])...)...)
 		if r.code != exitOK {
 			t.Errorf("%q: %+v", words, r)
 		}

@@ -15,6 +15,7 @@ import (
 
 // What people wrote moves no cursor and forges no line, on a server and in a file.
 func TestControlCharacters(t *testing.T) {
+	t.Parallel()
 	for _, d := range []*desk{newDesk(t), remoteDesk(t)} {
 		d.ok("create s --goal maximize --edges " + d.edges)
 		evil := "\x1b[2J\x1b]0;owned\x07"
@@ -33,7 +34,8 @@ func TestControlCharacters(t *testing.T) {
 				t.Fatalf("%q: %+v", args, r)
 			}
 			for line := range strings.Lines(r.out + r.err) {
-				if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), printable.Odd) && !strings.Contains(line, "\t") || strings.HasPrefix(line, "999") {
+				if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), printable.Odd) && !strings.Contains(line, "\t") ||
+					strings.HasPrefix(line, "999") {
 					t.Errorf("%q prints %q", args, line)
 				}
 			}
@@ -43,6 +45,7 @@ func TestControlCharacters(t *testing.T) {
 
 // A study of before, with such ids, is shown with them escaped; a new one is refused.
 func TestControlCharactersInIDs(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	edges := write(t, d.dir, "odd.csv", "source,target\na\x1b[2J,b\nb,c\n")
 	if r := d.run("create s --goal maximize --edges " + edges); r.code != exitBadData || !strings.Contains(r.err, "control characters") {
@@ -76,6 +79,7 @@ func TestControlCharactersInIDs(t *testing.T) {
 
 // An export has all the data: nobody else may read it.
 func TestExportIsPrivate(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.ok("create s --goal maximize --edges " + d.edges)
 	out := filepath.Join(d.dir, "s.jsonl")

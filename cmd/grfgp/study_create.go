@@ -12,6 +12,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/client"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/study"
 )
@@ -53,7 +54,7 @@ keeps its covariates, as it does its other settings.`,
 		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40 --lease 48h
   grfgp study create worms --store studies.db --edges villages.csv --goal threshold=0.2 --values share
   grfgp study create trees --store studies.db --edges stands.csv --classes oak,beech,pine`,
-		Args: named(1, "NAME"),
+		Args: cli.Named(1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all client.Studies) error {
 				return a.createStudy(ctx, f, &c, args[0], all, cmd.Flags().Changed)
@@ -70,8 +71,8 @@ keeps its covariates, as it does its other settings.`,
 	flags.IntVar(&c.groupCap, "group-cap", 0, "largest number of pending nodes of a group (default: no limit)")
 	flags.Float64Var(&c.budget, "budget", 0, "largest total cost of trials, pending ones included (default: no limit)")
 	flags.DurationVar(&c.lease, "lease", time.Duration(study.DefaultLease), "duration of a reservation")
-	flags.StringVar(&c.policy, "policy", "", "acquisition `policy`: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
-	complete(cmd, "policy", bayesopt.PolicyNames()...)
+	flags.StringVar(&c.policy, "policy", "", "acquisition `policy`: "+cli.OneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
+	cli.Complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.StringVar(&c.unit, "unit", "", "`unit` of the values, as people read it, such as mph")
 	flags.BoolVar(&c.again, "again", false, "suggest measured nodes, too")
 	return cmd
@@ -87,7 +88,8 @@ type createdAnswer struct {
 	Observed int            `json:"observed"`
 }
 
-func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, name string, all client.Studies, changed func(string) bool) error {
+func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, name string, all client.Studies,
+	changed func(string) bool) error {
 	settings, err := c.settings(a, name, changed)
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err != nil {
 		return err
 	}
-	if _, err := study.NewModelEngineOn(f.device.value, net.Graph, net.Nodes, settings); err != nil { // before anything is stored
+	if _, err := study.NewModelEngineOn(f.device.Value, net.Graph, net.Nodes, settings); err != nil { // before anything is stored
 		return err
 	}
 	packed, err := graphio.Encode(net)
@@ -112,12 +114,13 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	}
 	answer := createdAnswer{1, isNew, shown.Settings, net.Graph.Len(), net.Graph.Edges(), len(first)}
-	return a.answer(answer, func(w io.Writer) error {
+	return a.Answer(answer, func(w io.Writer) error {
 		what := fmt.Sprintf("study %s exists already, with the same settings", name)
 		if isNew {
 			what = "created study " + name
 		}
-		_, err := fmt.Fprintf(w, "%s: %s on %s, %s\n", what, settings.Goal, plural.Count(answer.Nodes, "nodes"), plural.Count(answer.Observed, "observations"))
+		_, err := fmt.Fprintf(w, "%s: %s on %s, %s\n", what, settings.Goal, plural.Count(answer.Nodes, "nodes"),
+			plural.Count(answer.Observed, "observations"))
 		return err
 	})
 }
@@ -125,27 +128,27 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 // load reads the graph, with the limits of the choice in its node table, and the
 // first measurements. It adds the covariates to the settings.
 func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings) (*graphio.Network, []study.Measurement, error) {
-	if err := c.pointsOf(a, c.measurements); err != nil {
+	if err := c.PointsOf(&a.App, c.measurements); err != nil {
 		return nil, nil, err
 	}
 	var read *graphio.Measurements
 	var labels *graphio.ClassLabels
-	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+	net, err := c.LoadThen(ctx, &a.App, func(net *graphio.Network, opts graphio.Options) (err error) {
 		var done []int
 		if c.labels != "" {
-			if labels, err = c.classFlags.read(ctx, a, net.Graph, c.of("labels", opts)); err != nil {
+			if labels, err = c.classFlags.read(ctx, a, net.Graph, c.Of("labels", opts)); err != nil {
 				return err
 			}
 			done = labels.Nodes
 		}
 		if c.measurements != "" {
-			opts := c.readingOptions(settings.Spec, c.of("measurements", opts))
+			opts := c.readingOptions(settings.Spec, c.Of("measurements", opts))
 			if read, err = c.readMeasurements(ctx, a, net.Graph, opts); err != nil {
 				return err
 			}
 			done = read.Nodes
 		}
-		sites, err := c.siteFlags.read(ctx, a, net, done, c.of("nodes", opts))
+		sites, err := c.siteFlags.read(ctx, a, net, done, c.Of("nodes", opts))
 		if err == nil {
 			sites.into(net)
 		}
@@ -154,15 +157,15 @@ func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings
 	if err != nil {
 		return nil, nil, err
 	}
-	a.tellNetwork(net)
+	a.TellNetwork(net)
 	if err := study.CheckNewIDs(net.Graph.IDs()); err != nil {
-		return nil, nil, dataf("%w", err)
+		return nil, nil, cli.Dataf("%w", err)
 	}
 	of := ofValues(read, c.measurements)
 	if labels != nil {
 		of = ofLabels(labels, c.labels)
 	}
-	known, err := c.known(a, net, &c.input, of)
+	known, err := c.known(a, net, &c.Input, of)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,8 +173,8 @@ func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings
 		settings.Covariates = known.Columns
 	}
 	if labels != nil {
-		c.tellValues(a, labels.Report, c.labels, net)
-		first, err := labelled(net.Graph, labels, &c.reading)
+		c.TellValues(&a.App, labels.Report, c.labels, net)
+		first, err := labelled(net.Graph, labels, &c.Reading)
 		return net, first, err
 	}
 	if read == nil {
@@ -183,13 +186,14 @@ func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings
 	if err := checkNumbers(read, net.Graph.IDs(), settings.Spec); err != nil {
 		return nil, nil, err
 	}
-	first, err := c.observations(a, net.Graph, read, &c.reading)
+	first, err := c.observations(a, net.Graph, read, &c.Reading)
 	return net, first, err
 }
 
 // observeFirst adds the first measurements, once: creating the study again does not
 // repeat them.
-func (c *createFlags) observeFirst(ctx context.Context, all client.Studies, name string, first []study.Measurement, by string) (*client.Overview, error) {
+func (c *createFlags) observeFirst(ctx context.Context, all client.Studies, name string, first []study.Measurement,
+	by string) (*client.Overview, error) {
 	s, err := all.Study(ctx, name)
 	if err != nil {
 		return nil, err
@@ -203,7 +207,8 @@ func (c *createFlags) observeFirst(ctx context.Context, all client.Studies, name
 	case err != nil:
 		return nil, err
 	case errors.Is(observed, study.ErrConflict) && shown.Status != study.StatusClosed:
-		return nil, fmt.Errorf("%w: study %s was created with other measurements; add these with 'grfgp study observe %s --%s'", study.ErrConflict, name, name, c.firstFile())
+		return nil, fmt.Errorf("%w: study %s was created with other measurements; add these with 'grfgp study observe %s --%s'",
+			study.ErrConflict, name, name, c.firstFile())
 	}
 	return shown, observed
 }
@@ -242,10 +247,10 @@ func (c *createFlags) settings(a *app, name string, changed func(string) bool) (
 		return none, err
 	}
 	if c.lease <= 0 {
-		return none, usagef("--lease %v: give a duration such as 90m or 48h", c.lease)
+		return none, cli.Usagef("--lease %v: give a duration such as 90m or 48h", c.lease)
 	}
 	s := study.Settings{
-		Name: name, Graph: "not known yet", Goal: c.goal, Policy: c.policy, Spec: spec, Seed: a.seed,
+		Name: name, Graph: "not known yet", Goal: c.goal, Policy: c.policy, Spec: spec, Seed: a.Seed,
 		Lease: study.Duration(c.lease), Repeats: c.again, Unit: c.unit, GroupCap: c.groupCap, Exposures: c.exposure != "",
 	}
 	c.classFlags.settings(&s)

@@ -9,6 +9,7 @@ import (
 // Shares and counts with exposures in a study: told one by one, observed from a file and
 // exported, they keep the number tested and the exposure.
 func TestStudyExposures(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.ok("create s --goal maximize --values share --edges " + d.edges)
 	trials := d.asks("s -n 2")
@@ -22,7 +23,8 @@ func TestStudyExposures(t *testing.T) {
 	if r := d.run("observe s --measurements " + file); r.code != exitUsage || !strings.Contains(r.err, "--tested COLUMN") {
 		t.Errorf("a file without a column of numbers tested: %+v", r)
 	}
-	if r := d.run("observe s --exposure tested --measurements " + file); r.code != exitUsage || !strings.Contains(r.err, "for studies of shares") {
+	if r := d.run("observe s --exposure tested --measurements " + file); r.code != exitUsage ||
+		!strings.Contains(r.err, "for studies of shares") {
 		t.Errorf("the flag of counts: %+v", r)
 	}
 	d.ok("observe s --tested tested --measurements " + file)
@@ -42,7 +44,8 @@ func TestStudyExposures(t *testing.T) {
 	}
 
 	_, file = column(t, "node,cases,expected", func(i int) string { return fmt.Sprintf("%d,%g", i%4, 1.5+float64(i%3)) })
-	if r := d.run("create asked --goal learn --edges " + d.edges + " --measurements " + file); r.code != exitUsage || !strings.Contains(r.err, "--values count") {
+	if r := d.run("create asked --goal learn --edges " + d.edges + " --measurements " + file); r.code != exitUsage ||
+		!strings.Contains(r.err, "--values count") {
 		t.Errorf("counts are not asked about: %+v", r)
 	}
 	d.ok("create c --goal maximize --exposure expected --edges " + d.edges + " --measurements " + file)

@@ -12,6 +12,7 @@ import (
 	"grfgp/client"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/study"
 )
 
@@ -26,7 +27,8 @@ type classFlags struct {
 
 func (c *classFlags) flags(cmd *cobra.Command) {
 	c.fileFlag(cmd)
-	cmd.Flags().StringSliceVar(&c.classes, "classes", nil, "results are classes, of this `list`, as in oak,beech; any: those that come (default with --labels)")
+	cmd.Flags().StringSliceVar(&c.classes, "classes", nil,
+		"results are classes, of this `list`, as in oak,beech; any: those that come (default with --labels)")
 }
 
 func (c *classFlags) fileFlag(cmd *cobra.Command) {
@@ -41,9 +43,10 @@ func (c *classFlags) either(changed func(string) bool) error {
 	if !c.given() {
 		return nil
 	}
-	for _, flag := range []string{"measurements", "repeats", "values", "transform", "exposure", "tested", "variance", "trend", "mean", "noise-sd", "again"} {
+	for _, flag := range []string{"measurements", "repeats", "values", "transform", "exposure", "tested", "variance", "trend", "mean",
+		"noise-sd", "again"} {
 		if changed(flag) {
-			return usagef("--%s is for values; a study of classes (--labels or --classes) does not have it", flag)
+			return cli.Usagef("--%s is for values; a study of classes (--labels or --classes) does not have it", flag)
 		}
 	}
 	return nil
@@ -63,8 +66,8 @@ func (c *classFlags) read(ctx context.Context, a *app, g *graph.Graph, opts grap
 
 // labelled returns labels for a study. It refuses a file with rows of unknown nodes unless
 // they may be skipped; rows without a class are nodes to predict.
-func labelled(g *graph.Graph, read *graphio.ClassLabels, in *reading) ([]study.Measurement, error) {
-	if err := in.refuseUnknown(read.Report); err != nil {
+func labelled(g *graph.Graph, read *graphio.ClassLabels, in *cli.Reading) ([]study.Measurement, error) {
+	if err := refuseUnknown(in, read.Report); err != nil {
 		return nil, err
 	}
 	var all []study.Measurement
@@ -92,10 +95,10 @@ func readOutcome(s study.Settings, arg, text, note string) (o study.Outcome, err
 func readingOf(s study.Settings, arg string) (m study.Measurement, err error) {
 	at := strings.LastIndexByte(arg, '=') // an id may hold one
 	if at < 0 && s.Labels {
-		return m, usagef("%q: give a node and its class, as in a7=oak", arg)
+		return m, cli.Usagef("%q: give a node and its class, as in a7=oak", arg)
 	}
 	if at < 0 {
-		return m, usagef("%q: give a node and its value, as in a7=0.52", arg)
+		return m, cli.Usagef("%q: give a node and its value, as in a7=0.52", arg)
 	}
 	if m.Node = arg[:at]; s.Labels {
 		m.Class = strings.TrimSpace(arg[at+1:])
@@ -107,7 +110,7 @@ func readingOf(s study.Settings, arg string) (m study.Measurement, err error) {
 
 // labelsOf reads the labels of a file for a study.
 func (a *app) labelsOf(ctx context.Context, s client.Study, in *observeFlags) ([]study.Measurement, error) {
-	opts, err := in.reading.options()
+	opts, err := in.Reading.Options()
 	if err != nil {
 		return nil, err
 	}
@@ -116,16 +119,16 @@ func (a *app) labelsOf(ctx context.Context, s client.Study, in *observeFlags) ([
 		return nil, err
 	}
 	var read *graphio.ClassLabels
-	err = in.rejecting(a, func(w io.Writer) (err error) {
+	err = in.Rejecting(&a.App, func(w io.Writer) (err error) {
 		opts.Rejects = w
-		read, err = in.classFlags.read(ctx, a, net.Graph, in.of("labels", opts))
+		read, err = in.classFlags.read(ctx, a, net.Graph, in.Of("labels", opts))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.tell(read.Report)
-	return labelled(net.Graph, read, &in.reading)
+	a.Tell(read.Report)
+	return labelled(net.Graph, read, &in.Reading)
 }
 
 // predictedText is what a suggestion says about its node, for the columns mean and sd of a

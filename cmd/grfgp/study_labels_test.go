@@ -14,6 +14,7 @@ import (
 // A study of classes: created from labels or a list, told by name, observed from arguments
 // and a file, exported and imported, and made again suggestion by suggestion.
 func TestStudyOfClasses(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	file := filepath.Join(t.TempDir(), "labels.csv")
 	if err := os.WriteFile(file, []byte("node,class\na1,oak\na2,\nb2,beech\n"), 0o600); err != nil {
@@ -21,7 +22,8 @@ func TestStudyOfClasses(t *testing.T) {
 	}
 	d.ok("create s --family diffusion --scales one --edges " + d.edges + " --labels " + file)
 	shown := d.shown("s")
-	if s := shown.Settings; !s.Labels || s.Classes != nil || s.Goal != "learn" || !slices.Equal(shown.Classes, []study.ClassCount{{Class: "oak", Count: 1}, {Class: "beech", Count: 1}}) {
+	if s := shown.Settings; !s.Labels || s.Classes != nil || s.Goal != "learn" ||
+		!slices.Equal(shown.Classes, []study.ClassCount{{Class: "oak", Count: 1}, {Class: "beech", Count: 1}}) {
 		t.Fatalf("%+v, classes %v", s, shown.Classes)
 	}
 	if out := d.ok("ask s -n 2").out; !strings.Contains(out, "most probable") || !strings.Contains(out, "could be") {
@@ -48,7 +50,8 @@ func TestStudyOfClasses(t *testing.T) {
 
 	d.ok("create fixed --edges " + d.edges + " --classes oak,beech")
 	d.ok("create open --edges " + d.edges + " --classes any")
-	if fixed, open := d.shown("fixed").Settings, d.shown("open").Settings; !slices.Equal(fixed.Classes, []string{"oak", "beech"}) || !open.Labels || open.Classes != nil {
+	if fixed, open := d.shown("fixed").Settings, d.shown("open").Settings; !slices.Equal(fixed.Classes, []string{"oak", "beech"}) ||
+		!open.Labels || open.Classes != nil {
 		t.Errorf("%+v and %+v", fixed, open)
 	}
 	for _, c := range []struct{ command, words string }{

@@ -14,21 +14,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/client"
+	"grfgp/internal/cli"
 	"grfgp/internal/printable"
 	"grfgp/study"
 )
 
 func studyArchive(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onStudy(a, f, "archive", "Make a study read-only and leave it out of the list, until restore", func(ctx context.Context, s client.Study) error {
-		return s.Archive(ctx, note, f.who())
-	})
+	cmd := onStudy(a, f, "archive", "Make a study read-only and leave it out of the list, until restore",
+		func(ctx context.Context, s client.Study) error {
+			return s.Archive(ctx, note, f.who())
+		})
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	return cmd
 }
 
 func studyRestore(a *app, f *studyFlags) *cobra.Command {
-	return onStudy(a, f, "restore", "Take an archived study back", func(ctx context.Context, s client.Study) error { return s.Restore(ctx, f.who()) })
+	return onStudy(a, f, "restore", "Take an archived study back",
+		func(ctx context.Context, s client.Study) error { return s.Restore(ctx, f.who()) })
 }
 
 func studyDelete(a *app, f *studyFlags) *cobra.Command {
@@ -39,21 +42,22 @@ func studyDelete(a *app, f *studyFlags) *cobra.Command {
 		Long: `Delete removes a study from the store: all its events, measurements and what was learned
 from them. Nothing brings it back but an export or a backup. The graph stays;
 'grfgp study graphs --delete-unused' removes those that no study is on.`,
-		Args: named(1, "NAME"),
+		Args: cli.Named(1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if confirm != name {
-				return usagef("this deletes study %s and all its measurements for good; to do that, repeat its name: 'grfgp study delete %s --confirm %s'", name, name, name)
+				return cli.Usagef("this deletes study %s and all its measurements for good; to do that, repeat its name: 'grfgp study delete %s "+
+					"--confirm %s'", name, name, name)
 			}
 			return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
 				err := all.Delete(ctx, name, f.who())
 				if errors.Is(err, study.ErrNotFound) {
-					return usagef("there is no study %q in %s; 'grfgp study list --archived' lists all studies", name, f.place())
+					return cli.Usagef("there is no study %q in %s; 'grfgp study list --archived' lists all studies", name, f.place())
 				}
 				if err != nil {
 					return err
 				}
-				return a.answer(struct {
+				return a.Answer(struct {
 					Version int    `json:"version"`
 					Deleted string `json:"deleted"`
 				}{1, name}, func(w io.Writer) error {
@@ -75,9 +79,9 @@ func studyGraphs(a *app, f *studyFlags) *cobra.Command {
 		Short: "List the graphs of a store and the studies on them; delete those that no study is on",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if one != "" && unused {
-				return usagef("give --delete ID or --delete-unused, not both")
+				return cli.Usagef("give --delete ID or --delete-unused, not both")
 			}
-			return noArguments(cmd, args)
+			return cli.NoArguments(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
@@ -97,9 +101,9 @@ func studyGraphs(a *app, f *studyFlags) *cobra.Command {
 					deleted = append(deleted, g.ID)
 				}
 				if one != "" && len(deleted) == 0 {
-					return usagef("there is no graph %s in %s; 'grfgp study graphs' lists them", one, f.place())
+					return cli.Usagef("there is no graph %s in %s; 'grfgp study graphs' lists them", one, f.place())
 				}
-				return a.answer(struct {
+				return a.Answer(struct {
 					Version int            `json:"version"`
 					Graphs  []client.Graph `json:"graphs"`
 					Deleted []string       `json:"deleted"`
@@ -149,7 +153,7 @@ and graph of a study cannot be changed.
 a JSON merge patch: null removes a field.`,
 		Example: `  grfgp study change pipes --budget 60 --lease 48h --store studies.db
   grfgp study change pipes --settings '{"spec": {"rank": 64}, "group_cap": null}' --store studies.db`,
-		Args: named(1, "NAME"),
+		Args: cli.Named(1, "NAME"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		patch, err := c.patch(cmd.Flags().Changed)
@@ -161,7 +165,7 @@ a JSON merge patch: null removes a field.`,
 			if err != nil {
 				return err
 			}
-			return a.answer(struct {
+			return a.Answer(struct {
 				Version  int            `json:"version"`
 				Settings study.Settings `json:"settings"`
 			}{1, now}, func(w io.Writer) error {
@@ -189,7 +193,7 @@ func (c *changeFlags) patch(given func(flag string) bool) ([]byte, error) {
 	change := map[string]any{}
 	if given("settings") {
 		if err := json.Unmarshal([]byte(c.settings), &change); err != nil || change == nil {
-			return nil, usagef(`--settings: give a JSON object, as in '{"group_cap": 2}'`)
+			return nil, cli.Usagef(`--settings: give a JSON object, as in '{"group_cap": 2}'`)
 		}
 	}
 	if given("budget") {
@@ -197,14 +201,14 @@ func (c *changeFlags) patch(given func(flag string) bool) ([]byte, error) {
 		if c.budget != "none" {
 			v, err := strconv.ParseFloat(c.budget, 64)
 			if err != nil || !(v >= 0) || v > 1e300 {
-				return nil, usagef("--budget %s: give a number, or none", c.budget)
+				return nil, cli.Usagef("--budget %s: give a number, or none", c.budget)
 			}
 			change["budget"] = v
 		}
 	}
 	if given("lease") {
 		if c.lease <= 0 {
-			return nil, usagef("--lease %v: give a duration such as 90m or 48h", c.lease)
+			return nil, cli.Usagef("--lease %v: give a duration such as 90m or 48h", c.lease)
 		}
 		change["lease"] = c.lease.String()
 	}
@@ -215,7 +219,7 @@ func (c *changeFlags) patch(given func(flag string) bool) ([]byte, error) {
 		change["policy"] = c.policy
 	}
 	if len(change) == 0 {
-		return nil, usagef("nothing to change: give --budget, --lease, --goal, --policy or --settings")
+		return nil, cli.Usagef("nothing to change: give --budget, --lease, --goal, --policy or --settings")
 	}
 	return json.Marshal(change)
 }
@@ -230,7 +234,7 @@ that order, before any suggestion; the reason of the trial says who queued it. T
 a node for yourself, use 'grfgp study ask NAME --node NODE'. Without nodes, queue lists.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("give NAME, as in '%s NAME NODE'", cmd.CommandPath())
+				return cli.Usagef("give NAME, as in '%s NAME NODE'", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -250,7 +254,7 @@ func studyUnqueue(a *app, f *studyFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "unqueue NAME NODE …",
 		Short: "Take nodes out of the queue",
-		Args:  named(2, "NAME NODE …"),
+		Args:  cli.Named(2, "NAME NODE …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, nodes []string) error {
 			queue, err := s.Unqueue(ctx, nodes, f.who())
 			if err != nil {
@@ -262,7 +266,7 @@ func studyUnqueue(a *app, f *studyFlags) *cobra.Command {
 }
 
 func (a *app) answerQueue(queue []study.QueuedNode) error {
-	return a.answer(struct {
+	return a.Answer(struct {
 		Version int                `json:"version"`
 		Queue   []study.QueuedNode `json:"queue"`
 	}{1, append([]study.QueuedNode{}, queue...)}, func(w io.Writer) error {

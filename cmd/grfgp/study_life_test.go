@@ -9,6 +9,7 @@ import (
 // The life of a study on the command line: its budget is changed, a node of one's own choice
 // is queued and another one taken, it is archived, taken back and deleted.
 func TestStudyLifeCycle(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.store = filepath.Join(t.TempDir(), "life.db")
 	d.ok("create a --generate ring:12 --goal maximize --budget 2")

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/client"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/study"
 )
@@ -24,7 +25,7 @@ func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Conte
 	return &cobra.Command{
 		Use:   use + " NAME",
 		Short: short,
-		Args:  named(1, "NAME"),
+		Args:  cli.Named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			if err := do(ctx, s); err != nil {
 				return err
@@ -33,7 +34,7 @@ func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Conte
 			if err != nil {
 				return err
 			}
-			return a.answer(struct {
+			return a.Answer(struct {
 				Version int          `json:"version"`
 				Name    string       `json:"name"`
 				Status  study.Status `json:"status"`
@@ -47,9 +48,10 @@ func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Conte
 
 func studyPause(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onStudy(a, f, "pause", "Stop suggestions until resume; results are still accepted", func(ctx context.Context, s client.Study) error {
-		return s.Pause(ctx, note, f.who())
-	})
+	cmd := onStudy(a, f, "pause", "Stop suggestions until resume; results are still accepted",
+		func(ctx context.Context, s client.Study) error {
+			return s.Pause(ctx, note, f.who())
+		})
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	return cmd
 }
@@ -59,7 +61,8 @@ func studyResume(a *app, f *studyFlags) *cobra.Command {
 }
 
 func studyRetry(a *app, f *studyFlags) *cobra.Command {
-	cmd := onStudy(a, f, "retry", "Fit the model again after a failure, and end its quarantine", func(ctx context.Context, s client.Study) error { return s.Retry(ctx, f.who()) })
+	cmd := onStudy(a, f, "retry", "Fit the model again after a failure, and end its quarantine",
+		func(ctx context.Context, s client.Study) error { return s.Retry(ctx, f.who()) })
 	cmd.Long = `Retry makes a server fit a model again that could not be fitted before.
 
 If a server ends while it works on a model, because it was killed for its memory for
@@ -71,9 +74,10 @@ the quarantine. If the server ends again, the model is in quarantine again.`
 
 func studyClose(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onStudy(a, f, "close", "Stop suggestions for good; results of trials are still accepted", func(ctx context.Context, s client.Study) error {
-		return s.Close(ctx, note, f.who())
-	})
+	cmd := onStudy(a, f, "close", "Stop suggestions for good; results of trials are still accepted",
+		func(ctx context.Context, s client.Study) error {
+			return s.Close(ctx, note, f.who())
+		})
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	return cmd
 }
@@ -86,22 +90,22 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 		Short: "Write a study with its events and graph as JSON lines",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if ext := filepath.Ext(out); ext == ".gz" || ext == ".zst" {
-				return usagef("-o %s: the export is not compressed; name it %s, and compress it afterwards", out, strings.TrimSuffix(out, ext))
+				return cli.Usagef("-o %s: the export is not compressed; name it %s, and compress it afterwards", out, strings.TrimSuffix(out, ext))
 			}
-			return named(1, "NAME")(cmd, args)
+			return cli.Named(1, "NAME")(cmd, args)
 		},
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			if out == "" || out == "-" {
 				return s.Export(ctx, a.Out, !bare)
 			}
 			lines := 0
-			err := writePrivateFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
+			err := a.Kept.WritePrivate(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
 			if err != nil {
 				return err
 			}
 			events := lines - 2 // beside the head and the foot
-			a.talk.Say("exported %d events to %s", events, out)
-			if !a.json {
+			a.Talk.Say("exported %d events to %s", events, out)
+			if !a.JSON {
 				return nil
 			}
 			return json.NewEncoder(a.Out).Encode(struct {
@@ -132,16 +136,16 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Import an exported study, with its history",
-		Args:  named(1, "FILE"),
+		Args:  cli.Named(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := a.In
 			if args[0] != "-" {
 				file, err := os.Open(args[0])
 				if errors.Is(err, fs.ErrNotExist) {
-					return usagef("there is no file %s; name a file that 'grfgp study export' wrote", args[0])
+					return cli.Usagef("there is no file %s; name a file that 'grfgp study export' wrote", args[0])
 				}
 				if err != nil {
-					return usagef("%v; name a readable file", err)
+					return cli.Usagef("%v; name a readable file", err)
 				}
 				defer file.Close()
 				in = file
@@ -159,8 +163,9 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.answer(shown, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "study %s is imported: %s, %s\n", shown.Name, plural.Count(int(shown.Events), "events"), plural.Count(shown.Values, "observations"))
+				return a.Answer(shown, func(w io.Writer) error {
+					_, err := fmt.Fprintf(w, "study %s is imported: %s, %s\n", shown.Name, plural.Count(int(shown.Events), "events"),
+						plural.Count(shown.Values, "observations"))
 					return err
 				})
 			})
@@ -184,11 +189,11 @@ a backup for example.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case whole && suggestions:
-				return usagef("--suggestions takes one study; name it, without --all")
+				return cli.Usagef("--suggestions takes one study; name it, without --all")
 			case whole:
-				return noArguments(cmd, args)
+				return cli.NoArguments(cmd, args)
 			}
-			return named(1, "NAME")(cmd, args)
+			return cli.Named(1, "NAME")(cmd, args)
 		},
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -198,17 +203,17 @@ a backup for example.`,
 				if err != nil {
 					return err
 				}
-				return a.answer(c, c.text)
+				return a.Answer(c, c.text)
 			})
 		}
 		return a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
-			stage := a.talk.Stage("replaying")
+			stage := a.Talk.Stage("replaying")
 			v, err := s.Verify(ctx, suggestions, stage.Update)
 			if err != nil {
 				return err
 			}
 			stage.Done("%s, %s recomputed", plural.Count(v.Events, "events"), plural.Count(v.Suggestions, "suggestions"))
-			return a.answer(struct {
+			return a.Answer(struct {
 				Version int `json:"version"`
 				study.Verification
 			}{1, v}, func(w io.Writer) error {

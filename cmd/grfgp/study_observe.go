@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/client"
+	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/printable"
 	"grfgp/study"
 )
@@ -30,7 +32,7 @@ tested behind it, as in a7=3/20; of a file --exposure or --tested names the colu
 In a study of classes give a class in place of the value, as in a7=oak, or --labels FILE.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || (len(args) == 1) == (in.measurements == "" && in.labels == "") || in.measurements != "" && in.labels != "" {
-				return usagef("give NAME and either values as in a7=0.52, or --measurements FILE, or --labels FILE")
+				return cli.Usagef("give NAME and either values as in a7=0.52, or --measurements FILE, or --labels FILE")
 			}
 			return nil
 		},
@@ -53,7 +55,7 @@ In a study of classes give a class in place of the value, as in a7=oak, or --lab
 	flags := cmd.Flags()
 	in.flagsOfStudy(cmd)
 	in.fileFlag(cmd)
-	in.reading.flags(cmd)
+	in.Reading.Flags(cmd)
 	in.sizeFlags(cmd)
 	flags.StringVar(&key, "key", "", "idempotency key: the same key takes effect once")
 	flags.StringVar(&note, "note", "", "note to store with the values")
@@ -65,20 +67,21 @@ type observeFlags struct {
 	measurementFlags
 	classFlags
 	valueFlags
-	reading
+	cli.Reading
 }
 
 // sizes checks the flags that name the column of exposures against the settings.
 func (in *observeFlags) sizes(s study.Settings) error {
 	flag, column, other := "exposure", in.exposure, in.tested
-	if s.Spec.Values == "share" {
+	if s.About().Exposure == gp.ExposureRequired {
 		flag, column, other = "tested", in.tested, in.exposure
 	}
 	switch {
 	case other != "" || column != "" && !s.Exposures:
-		return usagef("--exposure is for studies of counts with exposures, and --tested for studies of shares; study %s is of neither kind, or of the other", s.Name)
+		return cli.Usagef("--exposure is for studies of counts with exposures, and --tested for studies of shares; study %s is of neither kind, "+
+			"or of the other", s.Name)
 	case s.Exposures && column == "":
-		return usagef("study %s takes an exposure with every value: name the column, as in --%s COLUMN", s.Name, flag)
+		return cli.Usagef("study %s takes an exposure with every value: name the column, as in --%s COLUMN", s.Name, flag)
 	}
 	return nil
 }
@@ -97,16 +100,16 @@ func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, ar
 	case in.measurements == "" && in.labels == "":
 		return all, nil
 	case labels && in.labels == "":
-		return nil, usagef("study %s is one of classes: give --labels FILE", s.Settings().Name)
+		return nil, cli.Usagef("study %s is one of classes: give --labels FILE", s.Settings().Name)
 	case !labels && in.labels != "":
-		return nil, usagef("study %s measures values: give --measurements FILE", s.Settings().Name)
+		return nil, cli.Usagef("study %s measures values: give --measurements FILE", s.Settings().Name)
 	case labels:
 		return a.labelsOf(ctx, s, in)
 	}
 	if err := in.sizes(s.Settings()); err != nil {
 		return nil, err
 	}
-	opts, err := in.reading.options()
+	opts, err := in.Reading.Options()
 	if err != nil {
 		return nil, err
 	}
@@ -115,20 +118,20 @@ func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, ar
 		return nil, err
 	}
 	var read *graphio.Measurements
-	err = in.rejecting(a, func(w io.Writer) (err error) {
+	err = in.Rejecting(&a.App, func(w io.Writer) (err error) {
 		opts.Rejects = w
-		read, err = in.readMeasurements(ctx, a, net.Graph, in.readingOptions(s.Settings().Spec, in.of("measurements", opts)))
+		read, err = in.readMeasurements(ctx, a, net.Graph, in.readingOptions(s.Settings().Spec, in.Of("measurements", opts)))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return in.observations(a, net.Graph, read, &in.reading)
+	return in.observations(a, net.Graph, read, &in.Reading)
 }
 
 // answerValues prints observations, and the number of observations not processed.
 func (a *app) answerValues(values []study.Record, left int) error {
-	return a.answer(struct {
+	return a.Answer(struct {
 		Version int            `json:"version"`
 		Values  []study.Record `json:"observations"`
 		Left    int            `json:"not_done,omitempty"`
@@ -146,26 +149,29 @@ func (a *app) answerValues(values []study.Record, left int) error {
 
 func studyRetract(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onObservations(a, f, "retract", "Withdraw wrong observations; they stay in the log", func(ctx context.Context, s client.Study, number int) (study.Record, error) {
-		return s.Retract(ctx, number, note, f.who())
-	})
+	cmd := onObservations(a, f, "retract", "Withdraw wrong observations; they stay in the log",
+		func(ctx context.Context, s client.Study, number int) (study.Record, error) {
+			return s.Retract(ctx, number, note, f.who())
+		})
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	return cmd
 }
 
 func studyReinstate(a *app, f *studyFlags) *cobra.Command {
-	return onObservations(a, f, "reinstate", "Take back that observations were retracted", func(ctx context.Context, s client.Study, number int) (study.Record, error) {
-		return s.Reinstate(ctx, number, f.who())
-	})
+	return onObservations(a, f, "reinstate", "Take back that observations were retracted",
+		func(ctx context.Context, s client.Study, number int) (study.Record, error) {
+			return s.Reinstate(ctx, number, f.who())
+		})
 }
 
 // onObservations is a command on observations, by their numbers.
-func onObservations(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s client.Study, number int) (study.Record, error)) *cobra.Command {
+func onObservations(a *app, f *studyFlags, use, short string,
+	do func(ctx context.Context, s client.Study, number int) (study.Record, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   use + " NAME OBSERVATION …",
 		Short: short,
 		Long:  short + ".\n\n'grfgp study show NAME --observations' lists the numbers of observations.",
-		Args:  named(2, "NAME OBSERVATION …"),
+		Args:  cli.Named(2, "NAME OBSERVATION …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			ids, err := numbersOf(args, "--observations")
 			if err != nil {

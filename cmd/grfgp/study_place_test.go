@@ -17,6 +17,7 @@ import (
 
 // Commands that look at a store make none, and leave files of others alone.
 func TestStudyStoresOfOthers(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	other, empty := filepath.Join(d.dir, "other.db"), write(t, d.dir, "empty.csv", "")
 	d.alter(other, `CREATE TABLE bookmarks (url TEXT)`)
@@ -36,7 +37,8 @@ func TestStudyStoresOfOthers(t *testing.T) {
 		}
 	}
 	missing := filepath.Join(d.dir, "missing.db")
-	if r := runLine(t, "", "serve", "--read-only", "--store", missing, "--listen", "127.0.0.1:0"); r.code != exitUsage || !strings.Contains(r.err, "there is no store") {
+	if r := runLine(t, "", "serve", "--read-only", "--store", missing, "--listen", "127.0.0.1:0"); r.code != exitUsage ||
+		!strings.Contains(r.err, "there is no store") {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(missing); err == nil {
@@ -59,6 +61,7 @@ func (d *desk) alter(file, statement string) {
 
 // Commands that fail leave no store behind.
 func TestStudyLeavesNoStore(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.ok("create s --goal learn --edges " + d.edges)
 	bare := filepath.Join(d.dir, "bare.jsonl")
@@ -86,6 +89,7 @@ func TestStudyLeavesNoStore(t *testing.T) {
 
 // One damaged study does not hide the others.
 func TestStudyDamaged(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	for _, name := range []string{"a", "b", "c"} {
 		d.ok("create " + name + " --goal learn --edges " + d.edges)
@@ -97,7 +101,8 @@ func TestStudyDamaged(t *testing.T) {
 	list := func(damaged int) {
 		t.Helper()
 		r := d.ok("list")
-		if strings.Count(r.out, "damaged") != damaged || strings.Count(r.out, "open") != 3-damaged || !strings.Contains(r.err, "restore the store from a backup") {
+		if strings.Count(r.out, "damaged") != damaged || strings.Count(r.out, "open") != 3-damaged ||
+			!strings.Contains(r.err, "restore the store from a backup") {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -115,6 +120,7 @@ func TestStudyDamaged(t *testing.T) {
 
 // Commands on one file at the same time wait for each other.
 func TestStudyWaits(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.ok("create s --goal learn --edges " + d.edges)
 	var all sync.WaitGroup

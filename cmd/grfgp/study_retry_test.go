@@ -14,9 +14,7 @@ import (
 // A server that is killed while it fits a model has the study in quarantine when it
 // starts again: nothing is lost, asks are drawn at random, and retry ends it.
 func TestStudyRetry(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs three servers")
-	}
+	t.Parallel()
 	d := newDesk(t)
 	file := filepath.Join(t.TempDir(), "q.db")
 	start := func() *process {
@@ -26,10 +24,10 @@ func TestStudyRetry(t *testing.T) {
 	}
 	p := start()
 	d.ok("create q --generate grid:50x50 --method dense --goal maximize") // its eigenvectors take seconds
-	go http.Post(p.url+"/v1/studies/q/observations", "application/json",
-		strings.NewReader(`{"observations":[{"node":"0","value":1},{"node":"7","value":2},{"node":"19","value":4},{"node":"300","value":3},{"node":"900","value":2},{"node":"2400","value":5}]}`))
+	go post(p.url+"/v1/studies/q/observations", `{"observations":[{"node":"0","value":1},{"node":"7","value":2},{"node":"19","value":4},`+
+		`{"node":"300","value":3},{"node":"900","value":2},{"node":"2400","value":5}]}`)
 	until(t, func() bool { return d.shown("q").Values == 6 })
-	go http.Post(p.url+"/v1/studies/q/asks", "application/json", strings.NewReader(`{}`))
+	go post(p.url+"/v1/studies/q/asks", `{}`)
 	until(t, func() bool {
 		var view struct{ Engine struct{ State, Stage string } }
 		resp, err := http.Get(p.url + "/v1/studies/q")
@@ -37,7 +35,8 @@ func TestStudyRetry(t *testing.T) {
 			return false
 		}
 		defer resp.Body.Close()
-		return json.NewDecoder(resp.Body).Decode(&view) == nil && view.Engine.State == "learning" && strings.HasPrefix(view.Engine.Stage, "fitting")
+		return json.NewDecoder(resp.Body).Decode(&view) == nil && view.Engine.State == "learning" &&
+			strings.HasPrefix(view.Engine.Stage, "fitting")
 	})
 	p.end(os.Kill)
 
@@ -63,12 +62,17 @@ func TestStudyRetry(t *testing.T) {
 	}
 }
 
-// until waits until something is so.
+// post sends JSON to a server that may end meanwhile.
+func post(url, body string) {
+	if resp, err := http.Post(url, "application/json", strings.NewReader(body)); err == nil {
+		resp.Body.Close()
+	}
+}
+
+// until asks until something is so. Go's own limit of a test is the only one: machines are busy.
 func until(t *testing.T, so func() bool) {
 	t.Helper()
-	for began := time.Now(); !so(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatal("it never is")
-		}
+	for !so() {
+		time.Sleep(time.Millisecond)
 	}
 }

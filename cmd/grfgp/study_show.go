@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/client"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/internal/printable"
 	"grfgp/study"
@@ -21,14 +22,14 @@ func studyList(a *app, f *studyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the studies of a store",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
 				list, err := all.List(ctx, archived)
 				if err != nil {
 					return err
 				}
-				return a.answer(struct {
+				return a.Answer(struct {
 					Version int              `json:"version"`
 					Studies []client.Summary `json:"studies"`
 				}{1, list}, func(w io.Writer) error { return a.listTable(w, list) })
@@ -45,17 +46,18 @@ func (a *app) listTable(w io.Writer, list []client.Summary) error {
 	for _, s := range list {
 		if s.Problem != "" {
 			fmt.Fprintf(t, "%s\t%s\t–\t–\t–\t–\t–\t%s\n", s.Name, s.Status, clockTime(s.Updated))
-			a.talk.Say("note: study %s is damaged: %s", s.Name, s.Problem)
+			a.Talk.Say("note: study %s is damaged: %s", s.Name, s.Problem)
 			continue
 		}
 		if s.Model != "" {
-			a.talk.Say("note: study %s has no model: %s", s.Name, s.Model)
+			a.Talk.Say("note: study %s has no model: %s", s.Name, s.Model)
 		}
 		left := "no limit"
 		if s.Left != nil {
 			left = fmt.Sprintf("%.4g", *s.Left)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%.4g\t%s\t%s\n", s.Name, s.Status, s.Goal, s.Values, s.Trials[study.TrialPending], s.Spent, left, clockTime(s.Updated))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%.4g\t%s\t%s\n", s.Name, s.Status, s.Goal, s.Values, s.Trials[study.TrialPending], s.Spent, left,
+			clockTime(s.Updated))
 	}
 	return t.Flush()
 }
@@ -80,13 +82,13 @@ func studyShow(a *app, f *studyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show a study: pending trials, results, budget",
-		Args:  named(1, "NAME"),
+		Args:  cli.Named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			shown, err := s.Show(ctx)
 			if err != nil {
 				return err
 			}
-			return a.answer(shown, func(w io.Writer) error {
+			return a.Answer(shown, func(w io.Writer) error {
 				if err := showText(w, shown, trials); err != nil || !observations {
 					return err
 				}
@@ -147,7 +149,8 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 		if trial.State == study.TrialDone || trial.State == study.TrialRetracted {
 			value = sixDigits(resultOf(trial))
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", trial.Trial, printable.Line(trial.Node), trial.State, value, printable.Line(trial.Holder), clockTime(trial.Until), printable.Line(trial.Note))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", trial.Trial, printable.Line(trial.Node), trial.State, value, printable.Line(trial.Holder),
+			clockTime(trial.Until), printable.Line(trial.Note))
 	}
 	return t.Flush()
 }
@@ -174,7 +177,8 @@ func observationTable(w io.Writer, values []study.Record) error {
 		if v.Retracted {
 			note = strings.TrimSuffix("retracted: "+v.Note, ": ")
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Number, printable.Line(v.Node), sixDigits(v.Measurement), trial, printable.Line(v.By), clockTime(v.Time), printable.Line(note))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Number, printable.Line(v.Node), sixDigits(v.Measurement), trial, printable.Line(v.By),
+			clockTime(v.Time), printable.Line(note))
 	}
 	return t.Flush()
 }

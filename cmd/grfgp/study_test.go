@@ -82,11 +82,13 @@ func studyLife(t *testing.T, d *desk) {
 	if r := d.ok(create); !strings.Contains(r.out, "exists already") {
 		t.Errorf("%+v", r)
 	}
-	if r := d.run("create s --goal minimize --edges " + d.edges); r.code != exitConflict || !strings.Contains(r.err, `there is a study called "s" already`) {
+	if r := d.run("create s --goal minimize --edges " + d.edges); r.code != exitConflict ||
+		!strings.Contains(r.err, `there is a study called "s" already`) {
 		t.Errorf("%+v", r)
 	}
 	three := d.asks("s -n 3 --key k")
-	if again := d.asks("s -n 3 --key k"); len(three) != 3 || !slices.EqualFunc(three, again, func(a, b study.Issued) bool { return a.Trial == b.Trial && a.Node == b.Node }) {
+	if again := d.asks("s -n 3 --key k"); len(three) != 3 ||
+		!slices.EqualFunc(three, again, func(a, b study.Issued) bool { return a.Trial == b.Trial && a.Node == b.Node }) {
 		t.Errorf("%v, then %v", three, again)
 	}
 	if r := d.ok("tell s 1=0.5 2=-1e-3 3=failed", "--note", "rain"); strings.Count(r.out, "done") != 2 || strings.Count(r.out, "failed") != 1 {
@@ -96,7 +98,8 @@ func studyLife(t *testing.T, d *desk) {
 	if r := d.run("tell s 1=0.6"); r.code != exitConflict || !strings.Contains(r.err, "retract observation 1 first") {
 		t.Errorf("%+v", r)
 	}
-	if r := d.run("tell s 2=-1e-3 1=0.6"); r.code != exitConflict || !strings.HasPrefix(r.out, "trial 2, ") || strings.Count(r.out, "\n") != 1 {
+	if r := d.run("tell s 2=-1e-3 1=0.6"); r.code != exitConflict || !strings.HasPrefix(r.out, "trial 2, ") ||
+		strings.Count(r.out, "\n") != 1 {
 		t.Errorf("what was told before the conflict is not shown: %+v", r)
 	}
 	d.ok("retract s 1 --note typo")
@@ -110,7 +113,8 @@ func studyLife(t *testing.T, d *desk) {
 		t.Errorf("%+v", r)
 	}
 	s := d.shown("s")
-	if s.Spent != 8 || *s.Left != 0 || s.Values != 4 || s.Best.Value != 0.6 || s.Trials[study.TrialAbandoned] != 1 || s.AllTrials[2].Note != "rain" || s.AllTrials[0].Holder != "anna" {
+	if s.Spent != 8 || *s.Left != 0 || s.Values != 4 || s.Best.Value != 0.6 || s.Trials[study.TrialAbandoned] != 1 ||
+		s.AllTrials[2].Note != "rain" || s.AllTrials[0].Holder != "anna" {
 		t.Errorf("%+v", s.Summary)
 	}
 	r := d.run("ask s", "--json")
@@ -173,7 +177,8 @@ func exportedStudy(t *testing.T, d, there *desk) {
 	}
 	there.ok("import " + file + " --name copy")
 	bare := d.ok("export s --without-graph").out
-	if r := runLine(t, bare, "study", "import", "-", "--store", newDesk(t).store); r.code != exitUsage || !strings.Contains(r.err, "the graph was not exported") {
+	if r := runLine(t, bare, "study", "import", "-", "--store", newDesk(t).store); r.code != exitUsage ||
+		!strings.Contains(r.err, "the graph was not exported") {
 		t.Errorf("%+v", r)
 	}
 	if r := runLine(t, bare[:len(bare)/2], "study", "import", "-", "--store", d.store); r.code != exitBadData {
@@ -195,7 +200,8 @@ func TestStudyRefuses(t *testing.T) {
 		{exitUsage, "the name \"a/b\"", "create a/b --goal learn --edges " + d.edges},
 		{exitUsage, "--lease -1s", "create t --goal learn --lease -1s --edges " + d.edges},
 		{exitUsage, "--exposure goes with --values count", "create t --goal learn --exposure expected --values yes-no --edges " + d.edges},
-		{exitUsage, "--time when: there is no model over time here", "create t --goal learn --time when --edges " + d.edges + " --measurements " + d.edges},
+		{exitUsage, "--time when: there is no model over time here", "create t --goal learn --time when --edges " + d.edges + " --measurements " +
+			d.edges},
 		{exitUsage, "without exposures; leave it out", "observe s a1=3/20"},
 		{exitBadData, "the exposure 0 is not above 0", "tell s 1=3/0"},
 		{exitUsage, "give NAME", "ask"},
@@ -241,11 +247,13 @@ func TestStudyRefuses(t *testing.T) {
 
 // Sites come from files, and stay with the graph.
 func TestStudySites(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	allowed := write(t, d.dir, "allowed.csv", "a1\na2\na3\nb1\n")
 	cost := write(t, d.dir, "cost.csv", "node,cost\na1,2\na2,2\na3,2\nb1,9\n")
 	group := write(t, d.dir, "group.csv", "node,group\na1,g\na2,g\n")
-	d.ok("create s --goal learn --budget 8 --group-cap 1 --allowed " + allowed + " --cost " + cost + " --group " + group + " --edges " + d.edges)
+	d.ok("create s --goal learn --budget 8 --group-cap 1 --allowed " + allowed + " --cost " + cost + " --group " + group + " --edges " +
+		d.edges)
 	got := d.asks("s -n 9")
 	if len(got) != 2 || got[0].Cost != 2 {
 		t.Errorf("%+v", got)
@@ -324,6 +332,7 @@ func TestStudyRestarts(t *testing.T) {
 
 // The same commands work on PostgreSQL.
 func TestStudyPostgres(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.store = storetest.Postgres(t)
 	d.ok("create s --goal learn --edges " + d.edges)
@@ -340,10 +349,12 @@ func TestStudyPostgres(t *testing.T) {
 // Ids that the service could not hold are refused by whoever takes a graph, and a
 // key is told as it was given.
 func TestStudyText(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	long := strings.Repeat("x", study.MaxID+1)
 	edges := write(t, d.dir, "long.csv", "source,target\na,"+long+"\n")
-	if r := d.run("create long --goal learn --edges " + edges); r.code != exitBadData || !strings.Contains(r.err, "ids are UTF-8 text of at most") {
+	if r := d.run("create long --goal learn --edges " + edges); r.code != exitBadData ||
+		!strings.Contains(r.err, "ids are UTF-8 text of at most") {
 		t.Errorf("%+v", r)
 	}
 	net, err := graphio.ReadGraph(t.Context(), graphio.File(edges), graphio.Options{})
@@ -365,18 +376,21 @@ func TestStudyText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := runLine(t, archive.String(), "study", "import", "-", "--store", d.store); r.code != exitBadData || !strings.Contains(r.err, "ids are UTF-8 text of at most") {
+	if r := runLine(t, archive.String(), "study", "import", "-", "--store", d.store); r.code != exitBadData ||
+		!strings.Contains(r.err, "ids are UTF-8 text of at most") {
 		t.Errorf("%+v", r)
 	}
 	d.ok("create s --goal learn --edges " + d.edges)
 	d.ok("ask s -n 1", "--key", "study: k")
-	if r := d.run("ask s -n 2", "--key", "study: k"); r.code != exitConflict || !strings.HasPrefix(r.err, `grfgp: conflict: the key "study: k" was used for another ask`) {
+	if r := d.run("ask s -n 2", "--key", "study: k"); r.code != exitConflict ||
+		!strings.HasPrefix(r.err, `grfgp: conflict: the key "study: k" was used for another ask`) {
 		t.Errorf("%+v", r)
 	}
 }
 
 // A study keeps its covariates: every command encodes the same columns again.
 func TestStudyCovariates(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	var table, measured strings.Builder
 	table.WriteString("id,height,volume\n")

@@ -15,6 +15,7 @@ import (
 
 	"grfgp/bayesopt"
 	"grfgp/client"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/internal/printable"
 	"grfgp/study"
@@ -28,19 +29,19 @@ func studyAsk(a *app, f *studyFlags) *cobra.Command {
 		Long: `Ask picks nodes and reserves them until the lease expires. With --key an ask can be
 repeated, for example after a lost connection: the same key gets the same nodes.
 With --node it reserves a node of your own choice.`,
-		Args: named(1, "NAME"),
+		Args: cli.Named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			if r.Nodes != nil {
 				r.Count = len(r.Nodes)
 			}
 			if r.Count < 1 {
-				return usagef("-n %d: give 1 or more", r.Count)
+				return cli.Usagef("-n %d: give 1 or more", r.Count)
 			}
 			if r.Lease < 0 {
-				return usagef("--lease %v: give a duration such as 90m or 48h", r.Lease)
+				return cli.Usagef("--lease %v: give a duration such as 90m or 48h", r.Lease)
 			}
 			r.Holder = f.who()
-			stage := a.talk.Stage("suggesting")
+			stage := a.Talk.Stage("suggesting")
 			a.asking = stage
 			answer, err := s.Ask(ctx, r)
 			if err != nil {
@@ -75,7 +76,7 @@ func (a *app) answerAsk(of study.Settings, answer study.Ask, why string) error {
 	if labels {
 		result = "CLASS"
 	}
-	err := a.answer(struct {
+	err := a.Answer(struct {
 		Version int `json:"version"`
 		study.Ask
 		ShortWhy string `json:"short_why,omitempty"`
@@ -99,22 +100,24 @@ func (a *app) answerAsk(of study.Settings, answer study.Ask, why string) error {
 	case err != nil:
 		return err
 	case len(answer.Trials) == 0:
-		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", why)}
+		return cli.Exit(cli.ExitNothing, fmt.Errorf("nothing to suggest: %s", why))
 	case answer.Short != bayesopt.Enough:
-		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Trials), answer.Count, why)
+		a.Talk.Say("%d of the %d nodes asked for: %s", len(answer.Trials), answer.Count, why)
 	}
 	if answer.Random != "" {
-		a.talk.Say("note: drawn at random, not by the policy: %s", answer.Random)
+		a.Talk.Say("note: drawn at random, not by the policy: %s", answer.Random)
 	}
 	for _, i := range answer.Trials {
 		if state := answer.Ended[i.Trial]; state != "" {
-			a.talk.Say("note: trial %d, node %s, is %s already; a node whose trial has ended may be reserved for somebody else", i.Trial, printable.Line(i.Node), state)
+			a.Talk.Say("note: trial %d, node %s, is %s already; a node whose trial has ended may be reserved for somebody else", i.Trial,
+				printable.Line(i.Node), state)
 		}
 	}
 	if len(answer.Ended) == len(answer.Trials) {
 		return nil
 	}
-	a.talk.Say("reserved until %s; tell the results as in 'grfgp study tell %s %d=%s'", clockTime(answer.Until), name, answer.Trials[0].Trial, result)
+	a.Talk.Say("reserved until %s; tell the results as in 'grfgp study tell %s %d=%s'", clockTime(answer.Until), name, answer.Trials[0].Trial,
+		result)
 	return nil
 }
 
@@ -156,7 +159,7 @@ behind the value: 1=3/20 is 3 positives of 20 tested. A study of classes takes t
 of a class, as in 1=oak.`,
 		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db
   grfgp study tell worms 1=3/20 2=0/15 --store studies.db`,
-		Args: named(2, "NAME TRIAL=VALUE …"),
+		Args: cli.Named(2, "NAME TRIAL=VALUE …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			type result struct {
 				trial   int
@@ -166,11 +169,11 @@ of a class, as in 1=oak.`,
 			for _, arg := range args { // all are read before any is told
 				id, value, ok := strings.Cut(arg, "=")
 				if !ok {
-					return usagef("%q: give a trial and its value, as in 3=0.52 or 3=failed", arg)
+					return cli.Usagef("%q: give a trial and its value, as in 3=0.52 or 3=failed", arg)
 				}
 				trial, err := strconv.Atoi(id)
 				if err != nil {
-					return usagef("%q: a trial is a number, as 'grfgp study show' lists them", arg)
+					return cli.Usagef("%q: a trial is a number, as 'grfgp study show' lists them", arg)
 				}
 				o, err := readOutcome(s.Settings(), arg, value, note)
 				if err != nil {
@@ -195,7 +198,7 @@ func readResult(arg, text string) (value, exposure float64, err error) {
 		return value, 0, err
 	}
 	if exposure, err = readValue(arg, size); err == nil && exposure <= 0 {
-		err = dataf("%s: the exposure %s is not above 0", arg, size)
+		err = cli.Dataf("%s: the exposure %s is not above 0", arg, size)
 	}
 	return value, exposure, err
 }
@@ -224,14 +227,14 @@ func resultOf(t study.Trial) study.Measurement {
 func readValue(arg, text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(text, "xX_pP") {
-		return 0, dataf("%s: %q is not a finite number; write it as in 0.52 or -1.3e-4", arg, text)
+		return 0, cli.Dataf("%s: %q is not a finite number; write it as in 0.52 or -1.3e-4", arg, text)
 	}
 	return v, nil
 }
 
 // answerTrials prints trials, and the number of trials not processed.
 func (a *app) answerTrials(trials []study.Trial, left int) error {
-	return a.answer(struct {
+	return a.Answer(struct {
 		Version int           `json:"version"`
 		Trials  []study.Trial `json:"trials"`
 		Left    int           `json:"not_done,omitempty"`
@@ -251,11 +254,12 @@ func (a *app) answerTrials(trials []study.Trial, left int) error {
 }
 
 // onTrials is a command on trials, by their numbers.
-func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s client.Study, trial int) (study.Trial, error)) *cobra.Command {
+func onTrials(a *app, f *studyFlags, use, short string,
+	do func(ctx context.Context, s client.Study, trial int) (study.Trial, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   use + " NAME TRIAL …",
 		Short: short,
-		Args:  named(2, "NAME TRIAL …"),
+		Args:  cli.Named(2, "NAME TRIAL …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			ids, err := numbersOf(args, "--trials")
 			if err != nil {
@@ -281,7 +285,8 @@ func itself(n int) int { return n }
 
 // each applies a command to several trials or observations: to none if a number is
 // unknown, and else up to the first error. It shows the results.
-func each[A, B any](ctx context.Context, s client.Study, all []A, number func(A) int, of counted, show func(done []B, left int) error, do func(A) (B, error)) error {
+func each[A, B any](ctx context.Context, s client.Study, all []A, number func(A) int, of counted, show func(done []B, left int) error,
+	do func(A) (B, error)) error {
 	if len(all) > 1 {
 		shown, err := s.Show(ctx)
 		if err != nil {
@@ -289,7 +294,8 @@ func each[A, B any](ctx context.Context, s client.Study, all []A, number func(A)
 		}
 		for _, x := range all {
 			if n := number(x); n < 1 || n > of.count(shown) {
-				return usagef("there is no %s %d; the study has %s; nothing was done ('grfgp study show %s %s' lists them)", of.name, n, plural.Count(of.count(shown), of.name+"s"), shown.Name, of.flag)
+				return cli.Usagef("there is no %s %d; the study has %s; nothing was done ('grfgp study show %s %s' lists them)", of.name, n,
+					plural.Count(of.count(shown), of.name+"s"), shown.Name, of.flag)
 			}
 		}
 	}
@@ -312,7 +318,7 @@ func numbersOf(args []string, flag string) ([]int, error) {
 	for _, arg := range args {
 		n, err := strconv.Atoi(arg)
 		if err != nil {
-			return nil, usagef("%q is not a number; 'grfgp study show NAME %s' lists the numbers", arg, flag)
+			return nil, cli.Usagef("%q is not a number; 'grfgp study show NAME %s' lists the numbers", arg, flag)
 		}
 		all = append(all, n)
 	}
@@ -329,25 +335,28 @@ func studyRenew(a *app, f *studyFlags) *cobra.Command {
 }
 
 func studyRelease(a *app, f *studyFlags) *cobra.Command {
-	return onTrials(a, f, "release", "Release nodes that you will not measure", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
-		return s.Release(ctx, trial, f.who())
-	})
+	return onTrials(a, f, "release", "Release nodes that you will not measure",
+		func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
+			return s.Release(ctx, trial, f.who())
+		})
 }
 
 func studyAbandon(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onTrials(a, f, "abandon", "Give up nodes that cannot be measured; they are not suggested again", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
-		return s.Abandon(ctx, trial, note, f.who())
-	})
+	cmd := onTrials(a, f, "abandon", "Give up nodes that cannot be measured; they are not suggested again",
+		func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
+			return s.Abandon(ctx, trial, note, f.who())
+		})
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	return cmd
 }
 
 func studyReopen(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onTrials(a, f, "reopen", "Take back how trials ended: they are pending again, and their values are retracted", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
-		return s.Reopen(ctx, trial, note, f.who())
-	})
+	cmd := onTrials(a, f, "reopen", "Take back how trials ended: they are pending again, and their values are retracted",
+		func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
+			return s.Reopen(ctx, trial, note, f.who())
+		})
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	return cmd
 }

@@ -7,17 +7,21 @@ import (
 
 // Rows that cannot be used are refused with all others, unless they may be skipped.
 func TestStudyMeasurementsLeftOut(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	file := write(t, d.dir, "v.csv", "node,value\na0,1\na1,2\na_O,3\na2,NaN\n")
 	create := "create s --goal learn --edges " + d.edges + " --measurements " + file
-	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err, `1 of 4 rows has an id that is not in the graph, such as "a_O"; `) {
+	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err,
+		`1 of 4 rows has an id that is not in the graph, such as "a_O"; `) {
 		t.Errorf("%+v", r)
 	}
-	if r := d.run(create + " --on-unknown skip"); r.code != exitBadData || !strings.Contains(r.err, "rows without a value: 1; nothing was added") {
+	if r := d.run(create + " --on-unknown skip"); r.code != exitBadData ||
+		!strings.Contains(r.err, "rows without a value: 1; nothing was added") {
 		t.Errorf("%+v", r)
 	}
 	r := d.ok(create + " --on-bad-row skip --on-unknown skip --verbose")
-	for _, want := range []string{"2 observations", `1 of 4 rows has an id that is not in the graph, such as "a_O"`, "rows without a value skipped: 1", `value: column 2 "value"`} {
+	for _, want := range []string{"2 observations", `1 of 4 rows has an id that is not in the graph, such as "a_O"`,
+		"rows without a value skipped: 1", `value: column 2 "value"`} {
 		if !strings.Contains(r.out+r.err, want) {
 			t.Errorf("no %q in %+v", want, r)
 		}
@@ -38,7 +42,8 @@ func TestStudyMeasurementsLeftOut(t *testing.T) {
 		t.Errorf("%d values", s.Values)
 	}
 	other := write(t, d.dir, "other.csv", "node,value\na0,1\na1,3\n")
-	if r := d.run("create s --goal learn --edges " + d.edges + " --measurements " + other); r.code != exitConflict || !strings.Contains(r.err, "was created with other measurements; add these with 'grfgp study observe s") {
+	if r := d.run("create s --goal learn --edges " + d.edges + " --measurements " + other); r.code != exitConflict ||
+		!strings.Contains(r.err, "was created with other measurements; add these with 'grfgp study observe s") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -51,10 +56,12 @@ func TestRemoteStudyReadings(t *testing.T) { studyReadings(t, remoteDesk(t)) }
 func studyReadings(t *testing.T, d *desk) {
 	const unused = "studies learn one noise level for all measurements; the column sd is not used"
 	file := write(t, d.dir, "v.csv", "node,value,sd\na0,1,0.1\na0,2,0.1\na1,3,0.1\n")
-	if r := d.ok("create s --goal learn --edges " + d.edges + " --measurements " + file); !strings.Contains(r.out, "3 observations") || !strings.Contains(r.err, unused) {
+	if r := d.ok("create s --goal learn --edges " + d.edges + " --measurements " + file); !strings.Contains(r.out, "3 observations") ||
+		!strings.Contains(r.err, unused) {
 		t.Errorf("%+v", r)
 	}
-	if r := d.run("create mean --goal learn --repeats mean --edges " + d.edges + " --measurements " + file); r.code != exitUsage || !strings.Contains(r.err, "give keep, last or error") {
+	if r := d.run("create mean --goal learn --repeats mean --edges " + d.edges + " --measurements " + file); r.code != exitUsage ||
+		!strings.Contains(r.err, "give keep, last or error") {
 		t.Errorf("%+v", r)
 	}
 	wide := write(t, d.dir, "w.csv", "node;low;high;sd\na2;1,5;9;0\na2;2,5;9;0\n")
@@ -105,7 +112,8 @@ func studySeveral(t *testing.T, d *desk) {
 	d.asks("several -n 4")
 	d.ok("tell several 1=0.5")
 	events := d.shown("several").Events
-	for _, line := range []string{"tell several 2=3 999=3", "abandon several 2 999", "release several 2 999", "retract several 1 99", "renew several 2 999 --lease 99h"} {
+	for _, line := range []string{"tell several 2=3 999=3", "abandon several 2 999", "release several 2 999", "retract several 1 99",
+		"renew several 2 999 --lease 99h"} {
 		if r := d.run(line); r.code != exitUsage || !strings.Contains(r.err, "nothing was done") || r.out != "" {
 			t.Errorf("%s: %+v", line, r)
 		}
@@ -122,15 +130,18 @@ func studySeveral(t *testing.T, d *desk) {
 	if now := d.shown("several").Events; now != events {
 		t.Errorf("%d events of what was refused", now-events)
 	}
-	if r := d.run("tell several 2=3 1=7 3=4", "--json"); r.code != exitConflict || !strings.Contains(r.err, "1 of 3 were processed before it") || !strings.Contains(r.out, `"not_done":2`) {
+	if r := d.run("tell several 2=3 1=7 3=4", "--json"); r.code != exitConflict ||
+		!strings.Contains(r.err, "1 of 3 were processed before it") || !strings.Contains(r.out, `"not_done":2`) {
 		t.Errorf("%+v", r)
 	}
 	d.ok("retract several 1 --note typo")
-	if r := d.ok("show several --observations"); !strings.Contains(r.out, "observation  node") || !strings.Contains(r.out, "retracted: typo") || !strings.Contains(r.out, "\n2            ") {
+	if r := d.ok("show several --observations"); !strings.Contains(r.out, "observation  node") ||
+		!strings.Contains(r.out, "retracted: typo") || !strings.Contains(r.out, "\n2            ") {
 		t.Errorf("%+v", r)
 	}
 	d.ok("pause several")
-	if r := d.run("ask several", "--json"); r.code != exitNothing || strings.Contains(r.out, "until") || strings.Contains(r.out, "seq") || strings.Contains(r.out, "key") || !strings.Contains(r.out, `"holder":"anna"`) {
+	if r := d.run("ask several", "--json"); r.code != exitNothing || strings.Contains(r.out, "until") || strings.Contains(r.out, "seq") ||
+		strings.Contains(r.out, "key") || !strings.Contains(r.out, `"holder":"anna"`) {
 		t.Errorf("%+v", r)
 	}
 }

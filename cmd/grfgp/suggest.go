@@ -15,6 +15,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 	"grfgp/internal/table"
 	"grfgp/report"
@@ -27,18 +28,19 @@ type goalFlags struct {
 }
 
 func (f *goalFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.goalText, "goal", "", "`GOAL` of the measurements: maximize, minimize, learn (reduce the uncertainty of all nodes) or threshold=V (find the nodes above V)")
-	complete(cmd, "goal", "maximize", "minimize", "learn", "threshold=")
+	cmd.Flags().StringVar(&f.goalText, "goal", "", "`GOAL` of the measurements: maximize, minimize, learn (reduce the uncertainty of all "+
+		"nodes) or threshold=V (find the nodes above V)")
+	cli.Complete(cmd, "goal", "maximize", "minimize", "learn", "threshold=")
 }
 
 // resolveGoal reads the goal.
 func (f *goalFlags) resolveGoal() (err error) {
 	const give = "give maximize, minimize, learn or threshold=V, as in --goal threshold=50"
 	if f.goalText == "" {
-		return usagef("--goal is missing: %s", give)
+		return cli.Usagef("--goal is missing: %s", give)
 	}
 	if f.goal, err = bayesopt.ParseGoal(f.goalText); err != nil {
-		return usagef("--goal %s: %s", f.goalText, give)
+		return cli.Usagef("--goal %s: %s", f.goalText, give)
 	}
 	return nil
 }
@@ -47,9 +49,9 @@ func (f *goalFlags) resolveGoal() (err error) {
 func (f *goalFlags) checkPolicy(flag, name string) error {
 	switch _, level := f.goal.Level(); {
 	case !slices.Contains(bayesopt.PolicyNames(), name):
-		return usagef("--%s %s: there is no such policy; the policies are %s", flag, name, strings.Join(bayesopt.PolicyNames(), ", "))
+		return cli.Usagef("--%s %s: there is no such policy; the policies are %s", flag, name, strings.Join(bayesopt.PolicyNames(), ", "))
 	case name == "straddle" && !level:
-		return usagef("--%s straddle needs --goal threshold=V", flag)
+		return cli.Usagef("--%s straddle needs --goal threshold=V", flag)
 	}
 	return nil
 }
@@ -109,8 +111,8 @@ are picked by their benefit per cost.`,
 	f.goalFlags.flags(cmd)
 	f.siteFlags.flags(cmd)
 	flags.IntVarP(&f.count, "count", "n", 5, "number of nodes")
-	flags.StringVar(&f.policy, "policy", "", "acquisition `policy`: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
-	complete(cmd, "policy", bayesopt.PolicyNames()...)
+	flags.StringVar(&f.policy, "policy", "", "acquisition `policy`: "+cli.OneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
+	cli.Complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&f.again, "again", false, "suggest measured nodes, too")
 	flags.BoolVar(&f.csv, "csv", false, "print results as CSV")
 	f.levelFlag(cmd)
@@ -128,7 +130,7 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	}
 	f.tellIdleKernel(a, changed)
 	if f.goalText == "" && f.labels != "" {
-		return usagef("--goal is missing: with --labels give --goal learn")
+		return cli.Usagef("--goal is missing: with --labels give --goal learn")
 	}
 	if err := f.resolveGoal(); err != nil {
 		return err
@@ -141,16 +143,16 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	}
 	switch {
 	case f.count < 1:
-		return usagef("-n %d: give 1 or more", f.count)
-	case f.csv && a.json:
-		return usagef("--csv and --json: give only one")
+		return cli.Usagef("-n %d: give 1 or more", f.count)
+	case f.csv && a.JSON:
+		return cli.Usagef("--csv and --json: give only one")
 	case f.csv && table.FormatOf(f.out) != "" && table.FormatOf(f.out) != table.CSV:
-		return usagef("--csv and -o %s: give only one", f.out)
+		return cli.Usagef("--csv and -o %s: give only one", f.out)
 	}
 	if err := f.resultFlags.check(a); err != nil {
 		return err
 	}
-	f.input.keep = f.keepNames()
+	f.Input.Keep = f.keepNames()
 	if err := f.siteFlags.check(changed); err != nil {
 		return err
 	}
@@ -189,13 +191,13 @@ type suggestData struct {
 // load reads the graph, the measurements, if there are any, and the limits of the
 // choice.
 func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*suggestData, error) {
-	if err := f.pointsOf(a, f.measurements); err != nil {
+	if err := f.PointsOf(&a.App, f.measurements); err != nil {
 		return nil, err
 	}
 	t := &suggestData{idle: "there are no measurements yet"}
-	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+	net, err := f.LoadThen(ctx, &a.App, func(net *graphio.Network, opts graphio.Options) (err error) {
 		if f.measurements != "" {
-			t.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(spec, f.of("measurements", opts)))
+			t.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(spec, f.Of("measurements", opts)))
 			if errors.Is(err, graphio.ErrEmpty) {
 				t.measurements, err = nil, nil
 				t.idle = f.measurements + " holds no measurements yet"
@@ -208,22 +210,22 @@ func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*sugg
 		if t.measurements != nil && !f.again {
 			done = t.measurements.Nodes
 		}
-		t.sites, err = f.siteFlags.read(ctx, a, net, done, f.of("nodes", opts))
+		t.sites, err = f.siteFlags.read(ctx, a, net, done, f.Of("nodes", opts))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.tellNetwork(net)
+	a.TellNetwork(net)
 	t.net = net
 	m := t.measurements
-	if t.known, err = f.known(a, net, &f.input, ofValues(m, f.measurements)); err != nil {
+	if t.known, err = f.known(a, net, &f.Input, ofValues(m, f.measurements)); err != nil {
 		return nil, err
 	}
 	if m == nil {
 		return t, nil
 	}
-	f.tellValues(a, m.Report, f.measurements, net)
+	f.TellValues(&a.App, m.Report, f.measurements, net)
 	a.tellSums(m.Report, f.repeats, spec)
 	if err := a.askKind(m, &f.valueFlags, spec); err != nil {
 		return nil, err
@@ -256,7 +258,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		return nil, suggestError(ctx, err)
 	}
 	if !f.goal.Suits(policy) {
-		a.talk.Say("note: --policy %s is not meant for --goal %v; --policy %s is", f.policy, f.goal, f.goal.PolicyName())
+		a.Talk.Say("note: --policy %s is not meant for --goal %v; --policy %s is", f.policy, f.goal, f.goal.PolicyName())
 	}
 	var d gp.Data
 	if t.measurements != nil {
@@ -265,7 +267,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		}
 	}
 	opts := bayesopt.Options{
-		Goal: f.goal, Policy: policy, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits, Ranks: a.ranks,
+		Goal: f.goal, Policy: policy, Seed: a.Seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits, Ranks: a.Ranks,
 		Retrain: bayesopt.Schedule{First: max(1, d.Len()), Drift: -1}, // once, from all
 	}
 	if t.idle != "" {
@@ -273,10 +275,11 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		if _, ok := policy.(bayesopt.ModelFree); !ok {
 			by = "random"
 		}
-		a.talk.Say("%s: nodes are picked without a model, by the policy %s; measure them and run suggest again", t.idle, by)
+		a.Talk.Say("%s: nodes are picked without a model, by the policy %s; measure them and run suggest again", t.idle, by)
 	}
 	if t.idle == "" {
-		if err := a.fits(ctx, fmt.Sprintf("suggesting among %d nodes", g.Len()), g, spec.ForSearch(g, policy), grfgp.Job{Measurements: d.Len(), Places: g.Len(), Searches: 1}); err != nil {
+		if err := a.fits(ctx, fmt.Sprintf("suggesting among %d nodes", g.Len()), g, spec.ForSearch(g, policy),
+			grfgp.Job{Measurements: d.Len(), Places: g.Len(), Searches: 1}); err != nil {
 			return nil, err
 		}
 	}
@@ -287,7 +290,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err := o.TellAll(grfgp.Sorted(d)); err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	s := a.talk.Stage("suggesting")
+	s := a.Talk.Stage("suggesting")
 	answer, err := o.Ask(ctx, bayesopt.Request{
 		Count: f.count, Pending: t.sites.pending, Excluded: t.sites.excluded, Budget: t.sites.budget,
 		Draws:    min(mostDraws, max(leastDraws, chanceNumbers/max(1, g.Len()))),
@@ -296,8 +299,8 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	s.Done("%d of %d nodes by %s%s", len(answer.Suggestions), f.count, by, a.sharedWords())
-	a.talk.Detail("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
+	s.Done("%d of %d nodes by %s%s", len(answer.Suggestions), f.count, by, a.SharedWords())
+	a.Talk.Detail("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
 	out := newSuggestAnswer(f, t, by, answer)
 	out.Level = f.level
 	chosen, ok := o.Chosen()
@@ -309,7 +312,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	out.known = t.shown
 	if ok {
 		out.Model = &chosen
-		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms))
+		a.Talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms))
 	}
 	if ok {
 		var why, cautions []string
@@ -330,7 +333,8 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	}
 	if t.measurements != nil {
 		if blind := report.ComponentsWithout(g, t.measurements.Nodes); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %s; predictions there %s", blind.Count, plural.Count(blind.Nodes, "nodes"), withoutNeighbours(chosen.Terms, "equal the prior"))
+			a.Talk.Say("  components without a measurement: %d, with %s; predictions there %s", blind.Count, plural.Count(blind.Nodes, "nodes"),
+				withoutNeighbours(chosen.Terms, "equal the prior"))
 		}
 	}
 	return out, nil
@@ -354,7 +358,7 @@ func twoDigits(d time.Duration) time.Duration {
 // suggestError gives errors of suggesting their exit code.
 func suggestError(ctx context.Context, err error) error {
 	if errors.Is(err, bayesopt.ErrOptions) {
-		return &exitError{exitUsage, err}
+		return cli.Exit(cli.ExitUsage, err)
 	}
 	return fitError(ctx, err)
 }

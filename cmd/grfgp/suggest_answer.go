@@ -12,6 +12,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/internal/cli"
 	"grfgp/internal/table"
 )
 
@@ -153,7 +154,7 @@ type asked struct {
 func (a *app) answerNodes(f *suggestFlags, answer any, n asked, people, programs func(w io.Writer) error) error {
 	write := people
 	switch {
-	case a.json:
+	case a.JSON:
 		write = func(w io.Writer) error {
 			return table.Compress(w, f.out, func(w io.Writer) error { return json.NewEncoder(w).Encode(answer) })
 		}
@@ -162,10 +163,10 @@ func (a *app) answerNodes(f *suggestFlags, answer any, n asked, people, programs
 	}
 	var err error
 	switch {
-	case n.found == 0 && !a.json:
+	case n.found == 0 && !a.JSON:
 	case f.out != "":
-		if err = a.writeFile(f.out, write); err == nil {
-			a.talk.Say("the suggestions are in %s", f.out)
+		if err = a.WriteFile(f.out, write); err == nil {
+			a.Talk.Say("the suggestions are in %s", f.out)
 		}
 	default:
 		err = write(a.Out)
@@ -174,9 +175,9 @@ func (a *app) answerNodes(f *suggestFlags, answer any, n asked, people, programs
 	case err != nil:
 		return err
 	case n.found == 0:
-		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", n.why)}
+		return cli.Exit(cli.ExitNothing, fmt.Errorf("nothing to suggest: %s", n.why))
 	case n.short != bayesopt.Enough:
-		a.talk.Say("%d of the %d nodes asked for: %s", n.found, n.wanted, n.why)
+		a.Talk.Say("%d of the %d nodes asked for: %s", n.found, n.wanted, n.why)
 	}
 	return nil
 }
@@ -238,7 +239,8 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 		}
 		return fmt.Sprintf("%.4g", *v)
 	}
-	known, labelled := answer.Suggestions[0].Mean != nil, slices.ContainsFunc(answer.Suggestions, func(r suggestRow) bool { return r.Label != "" })
+	known, labelled := answer.Suggestions[0].Mean != nil,
+		slices.ContainsFunc(answer.Suggestions, func(r suggestRow) bool { return r.Label != "" })
 	fmt.Fprint(t, "node\t")
 	if labelled {
 		fmt.Fprint(t, "label\t")
@@ -256,7 +258,8 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 			fmt.Fprintf(t, "%s\t", short20(r.Label))
 		}
 		if known {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t", shown(r.Mean), shown(r.SD), shown(r.Lower), shown(r.Upper), shown(r.ReadingLower), shown(r.ReadingUpper))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t", shown(r.Mean), shown(r.SD), shown(r.Lower), shown(r.Upper), shown(r.ReadingLower),
+				shown(r.ReadingUpper))
 			switch {
 			case r.ChanceBest != nil && *r.ChanceBest == 0:
 				fmt.Fprintf(t, "< %.1g\t", 3/float64(answer.Draws))
@@ -275,14 +278,16 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 	if err := t.Flush(); err != nil || !known {
 		return err
 	}
-	a.talk.Say("  mean, sd, lower and upper: of the quantity, without noise; reading lower and upper: of one new measurement, with its noise; intervals of %g %%; hops: to the nearest measured node", 100*answer.Level)
+	a.Talk.Say("  mean, sd, lower and upper: of the quantity, without noise; reading lower and upper: of one new measurement, with its "+
+		"noise; intervals of %g %%; hops: to the nearest measured node", 100*answer.Level)
 	switch {
 	case answer.Draws > 0:
-		a.talk.Say("  P(best): probability that the node is the best of all allowed nodes, measured ones included, ± standard error, estimated from %d posterior draws; < marks a node that is the best in no draw", answer.Draws)
+		a.Talk.Say("  P(best): probability that the node is the best of all allowed nodes, measured ones included, ± standard error, "+
+			"estimated from %d posterior draws; < marks a node that is the best in no draw", answer.Draws)
 	case m.name == "chance_above":
-		a.talk.Say("  P(above): probability under the model that the quantity is above the threshold")
+		a.Talk.Say("  P(above): probability under the model that the quantity is above the threshold")
 	case answer.Policy == "learn":
-		a.talk.Say("  variance reduction: of the mean posterior variance over all nodes, if the nodes above are measured too")
+		a.Talk.Say("  variance reduction: of the mean posterior variance over all nodes, if the nodes above are measured too")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"grfgp/bayesopt"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 )
 
 // siteFlags are the flags that limit which nodes are suggested.
@@ -27,7 +28,8 @@ func (f *siteFlags) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.allowed, "allowed", "", "`file` of candidates: only these nodes are suggested (default: all)")
 	flags.StringVar(&f.exclude, "exclude", "", "`file` of nodes that must not be suggested")
-	flags.StringVar(&f.pending, "pending", "", "`file` of pending nodes: not suggested, counted in --budget and --group-cap, and, except by thompson, treated as measured when others are picked")
+	flags.StringVar(&f.pending, "pending", "", "`file` of pending nodes: not suggested, counted in --budget and --group-cap, and, except "+
+		"by thompson, treated as measured when others are picked")
 	flags.StringVar(&f.cost, "cost", "", "`file` of costs: node and cost")
 	flags.StringVar(&f.group, "group", "", "`file` of groups: node and group")
 	flags.IntVar(&f.groupCap, "group-cap", 0, "largest number of suggested and pending nodes of a group (default: no limit)")
@@ -39,11 +41,11 @@ func (f *siteFlags) check(changed func(string) bool) error {
 	f.hasBudget = changed("budget")
 	switch {
 	case f.hasBudget && !(f.budget >= 0):
-		return usagef("--budget %v: give a number ≥ 0", f.budget)
+		return cli.Usagef("--budget %v: give a number ≥ 0", f.budget)
 	case changed("group-cap") && f.groupCap < 1:
-		return usagef("--group-cap %d: give 1 or more", f.groupCap)
+		return cli.Usagef("--group-cap %d: give 1 or more", f.groupCap)
 	case f.group != "" && f.groupCap == 0:
-		return usagef("--group needs --group-cap N")
+		return cli.Usagef("--group needs --group-cap N")
 	}
 	return nil
 }
@@ -63,7 +65,7 @@ func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, done
 	r := &siteReader{ctx: ctx, app: a, net: net, opts: opts}
 	s := &sites{excluded: r.list("exclude", f.exclude), pending: r.list("pending", f.pending)}
 	if still := without(s.pending, done); len(still) < len(s.pending) {
-		a.talk.Say("  note: pending nodes already measured: %d; they are no longer pending", len(s.pending)-len(still))
+		a.Talk.Say("  note: pending nodes already measured: %d; they are no longer pending", len(s.pending)-len(still))
 		s.pending = still
 	}
 	s.pending = without(s.pending, s.excluded)
@@ -133,13 +135,13 @@ func (r *siteReader) table(flag, path string) (*graphio.NodeTable, []int) {
 	if path == "" || r.err != nil {
 		return nil, nil
 	}
-	opts, s := r.opts, r.app.talk.Stage("reading --"+flag)
+	opts, s := r.opts, r.app.Talk.Stage("reading --"+flag)
 	opts.Progress = s.Update
 	opts.Columns = map[graphio.Role]string{}
 	if name, told := r.opts.Columns[graphio.Role(flag)]; told { // cost or group
 		opts.Columns[graphio.Role(flag)] = name
 	}
-	n, err := graphio.ReadNodes(r.ctx, r.app.source(path), opts)
+	n, err := graphio.ReadNodes(r.ctx, r.app.Source(path), opts)
 	if errors.Is(err, graphio.ErrEmpty) && (flag == "exclude" || flag == "pending") {
 		s.Done("no nodes in %s", path)
 		return nil, nil
@@ -161,9 +163,10 @@ func (r *siteReader) table(flag, path string) (*graphio.NodeTable, []int) {
 	some := strings.Join(unknown[:min(3, len(unknown))], ", ")
 	switch {
 	case len(unknown) == len(at):
-		r.err = dataf("%s: none of its ids, such as %s, is a node of the graph, which has ids such as %q; use the same ids in both files", n.Report.File, some, r.net.Graph.IDs().At(r.net.Graph.InputOrder()[0]))
+		r.err = cli.Dataf("%s: none of its ids, such as %s, is a node of the graph, which has ids such as %q; use the same ids in both files",
+			n.Report.File, some, r.net.Graph.IDs().At(r.net.Graph.InputOrder()[0]))
 	case len(unknown) > 0:
-		r.app.talk.Say("  note: ids not in the graph: %d, such as %s", len(unknown), some)
+		r.app.Talk.Say("  note: ids not in the graph: %d, such as %s", len(unknown), some)
 	}
 	return n, at
 }
@@ -191,7 +194,7 @@ func (r *siteReader) costs(path string, must []bool) []float64 {
 	file := "--cost " + path
 	if n, at := r.table("cost", path); n != nil {
 		if n.Cost == nil {
-			r.err = dataf("%s: there is no column cost; name it in the header, or give --column cost=2", n.Report.File)
+			r.err = cli.Dataf("%s: there is no column cost; name it in the header, or give --column cost=2", n.Report.File)
 			return nil
 		}
 		cost = missingNumbers(r.net.Graph.Len())
@@ -210,12 +213,13 @@ func (r *siteReader) costs(path string, must []bool) []float64 {
 		c, label := cost[i], r.net.Graph.IDs().At(i)
 		switch {
 		case must[i] && math.IsNaN(c):
-			r.err = dataf("%s: node %q has no cost, and is a candidate or pending; give it a cost, or leave it out of --allowed FILE", file, label)
+			r.err = cli.Dataf("%s: node %q has no cost, and is a candidate or pending; give it a cost, or leave it out of --allowed FILE", file,
+				label)
 			return nil
 		case math.IsNaN(c):
 			cost[i] = 1 // never asked for
 		case c == 0:
-			r.err = dataf("%s: node %q costs 0, so its benefit per cost would be infinite; give it a small cost", file, label)
+			r.err = cli.Dataf("%s: node %q costs 0, so its benefit per cost would be infinite; give it a small cost", file, label)
 			return nil
 		}
 	}
@@ -227,7 +231,7 @@ func (r *siteReader) groups(path string) []string {
 	names := make([]string, r.net.Graph.Len())
 	if n, at := r.table("group", path); n != nil {
 		if n.Group == nil {
-			r.err = dataf("%s: there is no column group; name it in the header, or give --column group=2", n.Report.File)
+			r.err = cli.Dataf("%s: there is no column group; name it in the header, or give --column group=2", n.Report.File)
 			return nil
 		}
 		for k, node := range at {
@@ -238,7 +242,7 @@ func (r *siteReader) groups(path string) []string {
 	} else if nodes := r.net.Nodes; nodes != nil && nodes.Group != nil {
 		copy(names, nodes.Group)
 	} else if r.err == nil {
-		r.err = usagef("--group-cap needs groups: give --group FILE, or a column group in --nodes")
+		r.err = cli.Usagef("--group-cap needs groups: give --group FILE, or a column group in --nodes")
 	}
 	return names
 }

@@ -60,6 +60,7 @@ func nodesOf(rows []map[string]string) []string {
 
 // Without a model the whole answer is known beforehand.
 func TestSuggestWithoutMeasurements(t *testing.T) {
+	t.Parallel()
 	edges, _ := ladder(t)
 	dir := t.TempDir()
 	const table = `node  cost  hops  reason
@@ -68,20 +69,24 @@ b1    1     –     highest degree
 a2    1     –     highest degree
 `
 	r := runLine(t, "", "suggest", "--edges", edges, "--goal", "learn", "--policy", "degree", "-n", "3")
-	if r.code != exitOK || r.out != table || !strings.Contains(r.err, "there are no measurements yet: nodes are picked without a model, by the policy degree") {
+	if r.code != exitOK || r.out != table || !strings.Contains(r.err,
+		"there are no measurements yet: nodes are picked without a model, by the policy degree") {
 		t.Errorf("%+v", r)
 	}
 	for name, text := range map[string]string{"empty": "", "header": "node,value\n"} {
 		m := write(t, dir, name+".csv", text)
 		r := runLine(t, "", "suggest", "--edges", edges, "--measurements", m, "--goal", "maximize")
-		if r.code != exitOK || strings.Count(r.out, "drawn at random") != 5 || !strings.Contains(r.err, "holds no measurements yet: nodes are picked without a model, by the policy random") {
+		if r.code != exitOK || strings.Count(r.out, "drawn at random") != 5 ||
+			!strings.Contains(r.err, "holds no measurements yet: nodes are picked without a model, by the policy random") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	same := write(t, dir, "same.csv", "node,value\na0,1\na1,1\na2,1\n")
 	r = runLine(t, "", "suggest", "--edges", edges, "--measurements", same, "--goal", "threshold=2", "--json")
 	var answer suggestAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || !strings.HasPrefix(answer.NoModel, "all values are 1: there is nothing to learn from") || answer.Suggestions[0].Mean != nil || answer.Policy != "random" {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil ||
+		!strings.HasPrefix(answer.NoModel, "all values are 1: there is nothing to learn from") || answer.Suggestions[0].Mean != nil ||
+		answer.Policy != "random" {
 		t.Errorf("%v: %+v", err, r)
 	}
 }
@@ -89,6 +94,7 @@ a2    1     –     highest degree
 // Pending nodes teach what they will teach: the next suggestion is the third of a
 // batch, or its twin on the ladder, and is said to bring as much.
 func TestSuggestForeseesPending(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	for goal, column := range map[string]string{"learn": "variance_reduction", "threshold=10": "chance_above"} {
@@ -106,12 +112,14 @@ func TestSuggestForeseesPending(t *testing.T) {
 
 // Lists may be empty; what is measured is not pending any more, and costs nothing.
 func TestSuggestLists(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	args := []string{"suggest", "--edges", edges, "--measurements", measurements, "--goal", "learn", "-n", "1"}
 	for _, text := range []string{"", "node\n"} {
 		none := write(t, dir, "none.csv", text)
-		if r := runLine(t, "", append(args, "--pending", none, "--exclude", none)...); r.code != exitOK || strings.Count(r.err, "no nodes in ") != 2 {
+		if r := runLine(t, "", append(args, "--pending", none, "--exclude", none)...); r.code != exitOK ||
+			strings.Count(r.err, "no nodes in ") != 2 {
 			t.Errorf("%q: %+v", text, r)
 		}
 		if r := runLine(t, "", append(args, "--allowed", none)...); r.code != exitBadData {
@@ -129,13 +137,15 @@ func TestSuggestLists(t *testing.T) {
 }
 
 func TestSuggestSays(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	twice := write(t, t.TempDir(), "twice.csv", "node,value\na1,1\na2,2\na3,3\na4,4\na1,2\n")
 	for args, want := range map[string]string{
-		"--goal learn --policy ucb --measurements " + measurements:         "note: --policy ucb is not meant for --goal learn; --policy learn is",
-		"--goal maximize --policy variance --measurements " + measurements: "note: --policy variance is not meant for --goal maximize; --policy thompson is",
-		"--goal learn --measurements " + measurements:                      "  time: fitting ",
-		"--goal learn --measurements " + twice:                             "repeated measurements of a node: 1; the mean",
+		"--goal learn --policy ucb --measurements " + measurements: "note: --policy ucb is not meant for --goal learn; --policy learn is",
+		"--goal maximize --policy variance --measurements " +
+			measurements: "note: --policy variance is not meant for --goal maximize; --policy thompson is",
+		"--goal learn --measurements " + measurements: "  time: fitting ",
+		"--goal learn --measurements " + twice:        "repeated measurements of a node: 1; the mean",
 	} {
 		r := runLine(t, "", append([]string{"suggest", "--verbose", "--edges", edges}, strings.Fields(args)...)...)
 		if r.code != exitOK || !strings.Contains(r.err, want) {
@@ -145,10 +155,12 @@ func TestSuggestSays(t *testing.T) {
 }
 
 func TestSuggest(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	args := []string{"--edges", edges, "--measurements", measurements}
-	for goal, column := range map[string]string{"maximize": "chance_best", "minimize": "chance_best", "learn": "variance_reduction", "threshold=10": "chance_above"} {
+	for goal, column := range map[string]string{"maximize": "chance_best", "minimize": "chance_best", "learn": "variance_reduction",
+		"threshold=10": "chance_above"} {
 		rows := suggestRows(t, append(args, "--goal", goal, "-n", "4")...)
 		if len(rows) != 4 {
 			t.Fatalf("%s: %v", goal, rows)
@@ -168,7 +180,8 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 	r := runLine(t, "", append([]string{"suggest", "--goal", "maximize"}, args...)...)
-	for _, said := range []string{"5 of 5 nodes by thompson", "upper: of the quantity, without noise", "± standard error, estimated from 1000 posterior draws", "components without a measurement: 1"} {
+	for _, said := range []string{"5 of 5 nodes by thompson", "upper: of the quantity, without noise",
+		"± standard error, estimated from 1000 posterior draws", "components without a measurement: 1"} {
 		if !strings.Contains(r.err, said) {
 			t.Errorf("nothing said of %q in\n%s", said, r.err)
 		}
@@ -191,7 +204,8 @@ func TestSuggestThreads(t *testing.T) {
 	edges, measurements := ladder(t)
 	var first string
 	for _, threads := range []string{"1", "4"} {
-		r := runLine(t, "", "suggest", "--edges", edges, "--measurements", measurements, "--goal", "maximize", "--json", "--method", "grf", "--threads", threads)
+		r := runLine(t, "", "suggest", "--edges", edges, "--measurements", measurements, "--goal", "maximize", "--json", "--method", "grf",
+			"--threads", threads)
 		if first == "" {
 			first = r.out
 		}
@@ -202,6 +216,7 @@ func TestSuggestThreads(t *testing.T) {
 }
 
 func TestSuggestLimits(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	args := []string{"--edges", edges, "--measurements", measurements, "--goal", "maximize"}
@@ -250,6 +265,7 @@ func TestSuggestLimits(t *testing.T) {
 }
 
 func TestSuggestNothingLeft(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	one := write(t, dir, "one.csv", "b1\n")
@@ -274,6 +290,7 @@ func TestSuggestNothingLeft(t *testing.T) {
 }
 
 func TestSuggestRefuses(t *testing.T) {
+	t.Parallel()
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	strange := write(t, dir, "strange.csv", "A1\nA2\n")
@@ -302,7 +319,8 @@ func TestSuggestRefuses(t *testing.T) {
 		{exitBadData, "is a node of the graph, which has ids such as", "--goal learn --exclude " + strange},
 		{exitBadData, "there is no column group", "--goal learn --group-cap 1 --group " + list},
 		{exitBadData, "there is no column cost", "--goal learn --cost " + list},
-		{exitBadData, `node "b0" has no cost, and is a candidate or pending; give it a cost, or leave it out of --allowed FILE`, "--goal learn --cost " + few},
+		{exitBadData, `node "b0" has no cost, and is a candidate or pending; give it a cost, or leave it out of --allowed FILE`,
+			"--goal learn --cost " + few},
 		{exitBadData, `node "a1" costs 0`, "--goal learn --allowed " + list + " --exclude " + few + " --cost " + free},
 		{exitBadData, "minus.csv:3:4: cost \"-2\" is negative", "--goal learn --cost " + minus},
 	} {
@@ -314,6 +332,7 @@ func TestSuggestRefuses(t *testing.T) {
 }
 
 func TestChanceSE(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ chance, want float64 }{{0.5, 0.0158}, {0, 0.000997}, {1, 0.000997}} {
 		if got := chanceSE(c.chance, 1000); got < 0.99*c.want || got > 1.01*c.want {
 			t.Errorf("chance %v: %v, want %v", c.chance, got, c.want)

@@ -12,53 +12,58 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/cli"
 	"grfgp/internal/plural"
 )
 
 // timeFlags say what becomes of measurements at different times. Nothing is averaged
 // over time unless the user says so.
 type timeFlags struct {
-	column string // of times; timeAuto: it is found; "": times are not used
-	model  choice
+	column string // of times; cli.TimeAuto: it is found; "": times are not used
+	model  cli.Choice
 }
 
-const (
-	timeAuto = "auto"
-	allTimes = "all" // of --at
-)
+const allTimes = "all" // of --at
 
 func (t *timeFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.column, "time", "", "`column` of times; auto finds it, and reads wide tables, of times × nodes or nodes × times (default: different times of a node are an error)")
-	complete(cmd, "time", timeAuto)
-	t.model.flag(cmd, "time-model", "how times are modelled; joint: one function of node and time, separate: independent periods with the same hyperparameters, latest: only the latest values of each node, ignore: values of all times as repeats; auto: joint with --time, and without it different times are an error",
-		timeAuto, "joint", "separate", string(graphio.TimesLatest), string(graphio.TimesIgnore))
+	cmd.Flags().StringVar(&t.column, "time", "", "`column` of times; auto finds it, and reads wide tables, of times × nodes or nodes × "+
+		"times (default: different times of a node are an error)")
+	cli.Complete(cmd, "time", cli.TimeAuto)
+	t.model.Flag(cmd, "time-model", "how times are modelled; joint: one function of node and time, separate: independent periods with the "+
+		"same hyperparameters, latest: only the latest values of each node, ignore: values of all times as repeats; auto: joint with --time, "+
+		"and without it different times are an error",
+		cli.TimeAuto, "joint", "separate", string(graphio.TimesLatest), string(graphio.TimesIgnore))
 }
 
 // flagsWithoutModel are for verbs that have no model over time.
 func (t *timeFlags) flagsWithoutModel(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.column, "time", "", "`column` of times, for --time-model latest; auto finds it (default: different times of a node are an error)")
-	complete(cmd, "time", timeAuto)
-	t.model.flag(cmd, "time-model", "how times are used; latest: only the latest values of each node, ignore: values of all times as repeats; auto: different times are an error",
-		timeAuto, string(graphio.TimesLatest), string(graphio.TimesIgnore))
+	cmd.Flags().StringVar(&t.column, "time", "", "`column` of times, for --time-model latest; auto finds it (default: different times of a "+
+		"node are an error)")
+	cli.Complete(cmd, "time", cli.TimeAuto)
+	t.model.Flag(cmd, "time-model", "how times are used; latest: only the latest values of each node, ignore: values of all times as "+
+		"repeats; auto: different times are an error",
+		cli.TimeAuto, string(graphio.TimesLatest), string(graphio.TimesIgnore))
 }
 
 // modelled reports whether the verb has models over time.
-func (t *timeFlags) modelled() bool { return slices.Contains(t.model.words, "joint") }
+func (t *timeFlags) modelled() bool { return slices.Contains(t.model.Words, "joint") }
 
 // timeOptions adds those of times to the options of a file of measurements.
 func (t *timeFlags) timeOptions(opts graphio.Options) (graphio.Options, error) {
-	model := t.model.chosen()
+	model := t.model.Chosen()
 	switch {
 	case model == string(graphio.TimesIgnore) && t.column != "":
-		return opts, usagef("--time %s and --time-model ignore: give only one", t.column)
+		return opts, cli.Usagef("--time %s and --time-model ignore: give only one", t.column)
 	case !t.modelled() && model == "" && t.column != "":
-		return opts, usagef("--time %s: there is no model over time here; add --time-model latest, which takes the latest values of each node", t.column)
+		return opts, cli.Usagef("--time %s: there is no model over time here; add --time-model latest, which takes the latest values of each "+
+			"node",
+			t.column)
 	case model == string(graphio.TimesLatest), model == string(graphio.TimesIgnore):
 		opts.Times = graphio.Times(model)
 	case model != "" || t.column != "":
 		opts.Times = graphio.TimesKeep
 	}
-	if t.column != "" && t.column != timeAuto {
+	if t.column != "" && t.column != cli.TimeAuto {
 		opts.Columns = maps.Clone(opts.Columns)
 		opts.Columns[graphio.RoleTime] = t.column
 	}
@@ -73,7 +78,8 @@ func (t *timeFlags) remedies(err error) {
 	}
 	file.Remedies = slices.DeleteFunc(file.Remedies, func(r graphio.Remedy) bool {
 		return slices.ContainsFunc(r.Set, func(s graphio.Setting) bool {
-			return s.Option == graphio.OptionTimes && s.Value == string(graphio.TimesKeep) || s.Option == graphio.OptionColumns && s.Role == graphio.RoleTime
+			return s.Option == graphio.OptionTimes && s.Value == string(graphio.TimesKeep) || s.Option == graphio.OptionColumns &&
+				s.Role == graphio.RoleTime
 		})
 	})
 }
@@ -97,7 +103,7 @@ func (d *modelData) readTimes(a *app, model string) (err error) {
 	p := m.Periods(0)
 	d.time = &timeline{times: p.Times, names: p.Names, read: p, unit: m.TimeUnit}
 	if p.Len() == 1 {
-		a.talk.Say("  note: all measurements are of one time, %s: the model has no time", p.Names[0])
+		a.Talk.Say("  note: all measurements are of one time, %s: the model has no time", p.Names[0])
 		d.data, err = gp.DataOf(m.InPeriod(p, 0))
 		return err
 	}
@@ -108,7 +114,7 @@ func (d *modelData) readTimes(a *app, model string) (err error) {
 	if p.Step != "time" {
 		each = fmt.Sprintf(", each a %s; values of a node in the same %s are taken as repeats", p.Step, p.Step)
 	}
-	a.talk.Say("  %s, from %s to %s%s", plural.Count(p.Len(), "periods"), p.Names[0], p.Names[p.Len()-1], each)
+	a.Talk.Say("  %s, from %s to %s%s", plural.Count(p.Len(), "periods"), p.Names[0], p.Names[p.Len()-1], each)
 	d.data, err = gp.DataOf(m.OverTime(p, d.net.Graph.Len()))
 	return err
 }
@@ -142,15 +148,15 @@ func (f *fitFlags) atFlag(cmd *cobra.Command, all string) {
 
 // checkAt refuses --at without times, before files are read.
 func (f *fitFlags) checkAt(loaded bool) error {
-	model := f.timeFlags.model.chosen()
+	model := f.timeFlags.model.Chosen()
 	latest := model == string(graphio.TimesLatest) || model == string(graphio.TimesIgnore)
 	switch {
 	case f.at == "" || loaded:
 		return nil
 	case latest:
-		return usagef("--at %s and --time-model %s: a model without time has no times to choose from; leave one out", f.at, model)
-	case f.column == "" && model == "" && !slices.ContainsFunc(f.columns, func(c string) bool { return len(c) > 5 && c[:5] == "time=" }):
-		return usagef("--at %s: name the column of times with --time", f.at)
+		return cli.Usagef("--at %s and --time-model %s: a model without time has no times to choose from; leave one out", f.at, model)
+	case f.column == "" && model == "" && !slices.ContainsFunc(f.Columns, func(c string) bool { return len(c) > 5 && c[:5] == "time=" }):
+		return cli.Usagef("--at %s: name the column of times with --time", f.at)
 	}
 	return nil
 }
@@ -163,20 +169,22 @@ func (t *timeline) find(at string) (period int, with *graphio.Periods, err error
 	}
 	first, last := t.names[0], t.names[len(t.names)-1]
 	if t.read == nil {
-		return 0, nil, usagef("--at %s: the saved model has no such time; give one of %s, or fit it again", at, t.some())
+		return 0, nil, cli.Usagef("--at %s: the saved model has no such time; give one of %s, or fit it again", at, t.some())
 	}
 	moment, err := t.unit.Parse(at)
 	if err != nil {
-		return 0, nil, usagef("--at %w; measurements are from %s to %s", err, first, last)
+		return 0, nil, cli.Usagef("--at %w; measurements are from %s to %s", err, first, last)
 	}
 	with, period = t.read.With(moment)
 	switch {
 	case with.Len() == len(t.times):
 		return period, nil, nil
 	case t.model == "":
-		return 0, nil, dataf("--at %s: all measurements are of %s, so that nothing is known about change over time; leave out --at, or add measurements of other times", at, first)
+		return 0, nil, cli.Dataf("--at %s: all measurements are of %s, so that nothing is known about change over time; leave out --at, or add "+
+			"measurements of other times", at, first)
 	case t.model == "separate":
-		return 0, nil, dataf("--at %s: no measurement is of that time, and separate periods do not inform each other; give one of %s, or use --time-model joint", at, t.some())
+		return 0, nil, cli.Dataf("--at %s: no measurement is of that time, and separate periods do not inform each other; give one of %s, or "+
+			"use --time-model joint", at, t.some())
 	}
 	return period, with, nil
 }
@@ -187,7 +195,7 @@ func (d *modelData) predictAt(ctx context.Context, a *app, m *grfgp.Model, at st
 	t := d.time
 	switch {
 	case t == nil && at != "":
-		return nil, nil, usagef("--at %s: the model has no time; leave it out", at)
+		return nil, nil, cli.Usagef("--at %s: the model has no time; leave it out", at)
 	case t == nil:
 		return []int{0}, m, nil
 	case at == "":
@@ -206,9 +214,9 @@ func (d *modelData) predictAt(ctx context.Context, a *app, m *grfgp.Model, at st
 	first, last := t.names[0], t.names[len(t.names)-1]
 	switch p {
 	case 0:
-		a.talk.Say("  note: %s is before the first measurement, of %s: the farther away, the less is known", with.Names[p], first)
+		a.Talk.Say("  note: %s is before the first measurement, of %s: the farther away, the less is known", with.Names[p], first)
 	case with.Len() - 1:
-		a.talk.Say("  note: %s is after the last measurement, of %s: the farther away, the less is known", with.Names[p], last)
+		a.Talk.Say("  note: %s is after the last measurement, of %s: the farther away, the less is known", with.Names[p], last)
 	}
 	if m, err = m.OverPeriods(ctx, with.Times, with.Names); err != nil {
 		return nil, nil, fitError(ctx, err)
@@ -233,7 +241,7 @@ func (t *timeline) some() string {
 	if n := len(t.names); n > most {
 		return listed(t.names[:most-1]) + ", …, " + t.names[n-1]
 	}
-	return oneOf(t.names)
+	return cli.OneOf(t.names)
 }
 
 // name returns the name of a period, "" without times.
@@ -312,13 +320,15 @@ func (a *app) choosePeriod(ctx context.Context, r *subject) ([]int, error) {
 		}
 	}
 	if len(rows) == 0 {
-		return nil, dataf("--at %s: no measurement is of that time, and a report shows measurements; give one of %s, or use predict", r.at, r.all.time.some())
+		return nil, cli.Dataf("--at %s: no measurement is of that time, and a report shows measurements; give one of %s, or use predict", r.at,
+			r.all.time.some())
 	}
 	r.Data = shown.data.Select(rows)
 	r.Data.Nodes = grfgp.NodesOf(g, r.Data.Nodes)
 	r.Model, r.Measurements, r.Title = m, r.Measurements.InPeriod(t.read, period), r.Title+", "+t.names[period]
 	if t.model != "" {
-		r.Time = fmt.Sprintf("%s is shown; the model (%s) is fitted to %s, and validated on all", t.names[period], t.model, plural.Count(len(t.names), "periods"))
+		r.Time = fmt.Sprintf("%s is shown; the model (%s) is fitted to %s, and validated on all", t.names[period], t.model,
+			plural.Count(len(t.names), "periods"))
 	}
 	return grfgp.Places(g, nodes, period), nil
 }

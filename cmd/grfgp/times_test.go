@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,12 +18,14 @@ import (
 
 // Measurements of a node at different times are averaged only if the user says so.
 func TestTimes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	edges := write(t, dir, "edges.csv", "source,target\na,b\nb,c\nc,d\nd,e\ne,a\n")
 	values := write(t, dir, "values.csv", "node,date,value\na,2024-01-01,1\nb,2024-01-01,2\na,2024-02-01,9\nc,2024-01-15,4\n")
 	rest := []string{"--edges", edges, "--measurements", values, "--mean", "3", "--noise-sd", "0.1"}
 	base := append([]string{"predict"}, rest...)
-	const first, ways = `node "a" was measured before, on line 2, at another time (column date); `, `take the latest of each node with --time-model latest, or take them as repeats of one value with --time-model ignore`
+	const first, ways = `node "a" was measured before, on line 2, at another time (column date); `,
+		`take the latest of each node with --time-model latest, or take them as repeats of one value with --time-model ignore`
 	if r := runLine(t, "", base...); r.code != exitUsage || !strings.Contains(r.err, first+"use the times with --time auto, "+ways) {
 		t.Errorf("code %d, %s", r.code, r.err)
 	}
@@ -101,7 +104,8 @@ func TestPredictOverTime(t *testing.T) {
 	files := 0
 	line := func(text string, args ...string) []string {
 		files++
-		return append([]string{"predict", "--generate", "ring:24", "--family", "diffusion", "--at", "all", "--measurements", write(t, dir, fmt.Sprint(files, ".csv"), text)}, args...)
+		return append([]string{"predict", "--generate", "ring:24", "--family", "diffusion", "--at", "all", "--measurements",
+			write(t, dir, fmt.Sprint(files, ".csv"), text)}, args...)
 	}
 	for _, model := range []string{"joint", "separate"} {
 		want := runLine(t, "", line(long, "--time", "month", "--time-model", model)...)
@@ -120,7 +124,8 @@ func TestPredictOverTime(t *testing.T) {
 			}
 		}
 		rows, err := csv.NewReader(strings.NewReader(want.out)).ReadAll()
-		if err != nil || len(rows) != 1+24*5 || !slices.Equal(rows[0], []string{"node", "time", "mean", "sd", "lower", "upper", "reading_lower", "reading_upper", "measured", "value", "n"}) {
+		if err != nil || len(rows) != 1+24*5 || !slices.Equal(rows[0],
+			[]string{"node", "time", "mean", "sd", "lower", "upper", "reading_lower", "reading_upper", "measured", "value", "n"}) {
 			t.Fatalf("%d rows, %v, %v", len(rows), rows[0], err)
 		}
 		square := 0.0
@@ -142,6 +147,7 @@ func TestPredictOverTime(t *testing.T) {
 
 // --at chooses a period, with or without measurements, also of a saved model.
 func TestPredictAt(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	long, _, _, _ := levels(t)
 	file, saved := write(t, dir, "levels.csv", long), filepath.Join(dir, "levels.model")
@@ -176,10 +182,12 @@ func TestPredictAt(t *testing.T) {
 		Time  timeAnswer
 		Nodes []predictRow
 	}
-	if err := json.Unmarshal([]byte(later.out), &answer); err != nil || !strings.Contains(later.err, "2024-08 is after the last measurement, of 2024-05") {
+	if err := json.Unmarshal([]byte(later.out), &answer); err != nil ||
+		!strings.Contains(later.err, "2024-08 is after the last measurement, of 2024-05") {
 		t.Fatalf("%v: %+v", err, later)
 	}
-	if p := answer.Time.Periods; answer.Time.Model != "joint" || len(p) != 6 || p[5].Name != "2024-08" || p[5].Measurements != 0 || p[0].Measurements != 8 || answer.Nodes[3].Time != "2024-08" || !slices.Equal(answer.Time.At, []string{"2024-08"}) {
+	if p := answer.Time.Periods; answer.Time.Model != "joint" || len(p) != 6 || p[5].Name != "2024-08" || p[5].Measurements != 0 ||
+		p[0].Measurements != 8 || answer.Nodes[3].Time != "2024-08" || !slices.Equal(answer.Time.At, []string{"2024-08"}) {
 		t.Errorf("%+v", answer)
 	}
 
@@ -189,9 +197,12 @@ func TestPredictAt(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--measurements " + file + " --time month --at soon", exitUsage, `--at "soon" is not a time like 2024-01-31; measurements are from 2024-01 to 2024-05`},
-		{"--measurements " + file + " --time month --at 2024-09 --time-model separate", exitBadData, "separate periods do not inform each other; give one of 2024-01, 2024-02, 2024-03, 2024-04 or 2024-05, or use --time-model joint"},
-		{"--measurements " + file + " --time month --at 2024-02 --time-model latest", exitUsage, "a model without time has no times to choose from"},
+		{"--measurements " + file + " --time month --at soon", exitUsage,
+			`--at "soon" is not a time like 2024-01-31; measurements are from 2024-01 to 2024-05`},
+		{"--measurements " + file + " --time month --at 2024-09 --time-model separate", exitBadData,
+			"separate periods do not inform each other; give one of 2024-01, 2024-02, 2024-03, 2024-04 or 2024-05, or use --time-model joint"},
+		{"--measurements " + file + " --time month --at 2024-02 --time-model latest", exitUsage,
+			"a model without time has no times to choose from"},
 		{"--measurements " + file + " --at 2024-02", exitUsage, "name the column of times with --time"},
 		{"--measurements " + file + " --time monat", exitUsage, `there is no column "monat" for time; the columns are node, month and level`},
 		{"--measurements " + file + " --time level --time-model ignore", exitUsage, "give only one"},
@@ -210,11 +221,14 @@ func TestPredictAt(t *testing.T) {
 
 // Validation has a table of all periods and one of the latest; a report shows one period.
 func TestValidateAndReportOverTime(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	long, _, _, _ := levels(t)
-	base := []string{"--generate", "ring:24", "--family", "diffusion", "--measurements", write(t, dir, "levels.csv", long), "--time", "month", "--folds", "4"}
+	base := []string{"--generate", "ring:24", "--family", "diffusion", "--measurements", write(t, dir, "levels.csv", long), "--time", "month",
+		"--folds", "4"}
 	r := runLine(t, "", append([]string{"validate"}, base...)...)
-	for _, want := range []string{"same node at the nearest time", "At nodes held out in the latest period, 2024-05, by all other measurements:"} {
+	for _, want := range []string{"same node at the nearest time",
+		"At nodes held out in the latest period, 2024-05, by all other measurements:"} {
 		if r.code != exitOK || !strings.Contains(r.out, want) {
 			t.Errorf("no %q in\n%+v", want, r)
 		}
@@ -227,17 +241,29 @@ func TestValidateAndReportOverTime(t *testing.T) {
 		Left   []struct{ Node, Time string }
 		Latest struct{ Left []struct{ Node, Time string } } `json:"latest_period"`
 	}
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || len(answer.Left) != 40 || len(answer.Latest.Left) != 8 || answer.Latest.Left[0].Time != "2024-05" {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || len(answer.Left) != 40 || len(answer.Latest.Left) != 8 ||
+		answer.Latest.Left[0].Time != "2024-05" {
 		t.Errorf("%v: %+v", err, answer)
 	}
 	page := filepath.Join(dir, "r.html")
 	if r := runLine(t, "", append([]string{"report", "-o", page, "--at", "2024-03"}, base...)...); r.code != exitOK {
 		t.Errorf("%+v", r)
 	}
-	if text := readText(t, page); !strings.Contains(text, "levels.csv, 2024-03") || !strings.Contains(text, "2024-03 is shown; the model (joint) is fitted to 5 periods") {
+	if text := readText(t, page); !strings.Contains(text, "levels.csv, 2024-03") ||
+		!strings.Contains(text, "2024-03 is shown; the model (joint) is fitted to 5 periods") {
 		t.Error("the report does not say which period it shows")
 	}
 	if r := runLine(t, "", append([]string{"report", "-o", page, "--at", "all"}, base...)...); r.code != exitUsage {
 		t.Errorf("%+v", r)
 	}
+}
+
+// readText returns the text of a file.
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

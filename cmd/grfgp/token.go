@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/internal/atomicfile"
+	"grfgp/internal/cli"
 	"grfgp/server/tokens"
 )
 
@@ -44,7 +45,7 @@ needs a token.`,
 		ValidArgs: []string{},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("token has no command %q; the commands are add, list and remove", args[0])
+				return cli.Usagef("token has no command %q; the commands are add, list and remove", args[0])
 			}
 			return nil
 		},
@@ -64,11 +65,12 @@ func (f *tokenFlags) place() (string, error) {
 	case file != "":
 		return file, nil
 	case store == "":
-		return "", usagef("no tokens: give --store FILE.db, the store of the server, or --tokens FILE")
+		return "", cli.Usagef("no tokens: give --store FILE.db, the store of the server, or --tokens FILE")
 	case isServer(store):
-		return "", usagef("%s is a server; tokens are kept on its machine: give --store FILE.db there, or --tokens FILE", withoutPassword(store))
+		return "", cli.Usagef("%s is a server; tokens are kept on its machine: give --store FILE.db there, or --tokens FILE",
+			withoutPassword(store))
 	}
-	return "", usagef("a database has no file of tokens beside it; give --tokens FILE, as 'grfgp serve' has")
+	return "", cli.Usagef("a database has no file of tokens beside it; give --tokens FILE, as 'grfgp serve' has")
 }
 
 // tokensOf is the file of the tokens of a store; "": none is known.
@@ -84,22 +86,22 @@ func tokenAdd(a *app, f *tokenFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME --role ROLE",
 		Short: "Create a token and print it; it is shown only once",
-		Args:  named(1, "NAME"),
+		Args:  cli.Named(1, "NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := f.place()
 			if err != nil {
 				return err
 			}
 			if link = strings.TrimRight(link, "/"); link != "" && !strings.HasPrefix(link, "http://") && !strings.HasPrefix(link, "https://") {
-				return usagef("--link %s: give the address of the server's page, as in https://lab.example.org", link)
+				return cli.Usagef("--link %s: give the address of the server's page, as in https://lab.example.org", link)
 			}
 			if out != "" {
 				if _, err := os.Lstat(out); err == nil {
-					return usagef("-o %s: there is such a file; name a new one", out)
+					return cli.Usagef("-o %s: there is such a file; name a new one", out)
 				}
 			}
 			if !slices.Contains(tokens.Roles(), tokens.Role(role)) {
-				return usagef("--role %q: give look, measure or run", role)
+				return cli.Usagef("--role %q: give look, measure or run", role)
 			}
 			secret, err := tokens.Add(file, args[0], tokens.Role(role), time.Now())
 			if err != nil {
@@ -123,11 +125,11 @@ func tokenAdd(a *app, f *tokenFlags) *cobra.Command {
 				if err := atomicfile.WritePrivate(out, func(w io.Writer) error { _, err := fmt.Fprintln(w, secret); return err }); err != nil {
 					return errors.Join(err, tokens.Remove(file, args[0]))
 				}
-				a.talk.Say("the token of %s is in %s; use it as --token-file %s", answer.Name, out, out)
+				a.Talk.Say("the token of %s is in %s; use it as --token-file %s", answer.Name, out, out)
 			} else {
-				a.talk.Say("the token of %s, which is not shown again:", answer.Name)
+				a.Talk.Say("the token of %s, which is not shown again:", answer.Name)
 			}
-			return a.answer(answer, func(w io.Writer) error {
+			return a.Answer(answer, func(w io.Writer) error {
 				for _, line := range []string{answer.Token, answer.Link} {
 					if line != "" {
 						fmt.Fprintln(w, line)
@@ -138,7 +140,7 @@ func tokenAdd(a *app, f *tokenFlags) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", "", "what the token allows: `look`, measure or run")
-	complete(cmd, "role", "look", "measure", "run")
+	cli.Complete(cmd, "role", "look", "measure", "run")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "new `file` for the token, which only you can read (default: standard output)")
 	cmd.Flags().StringVar(&link, "link", "", "`URL` of the server's page: print a link that opens it with the token")
 	return cmd
@@ -148,7 +150,7 @@ func tokenList(a *app, f *tokenFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens: names, roles and when they were created",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			file, err := f.place()
 			if err != nil {
@@ -157,12 +159,12 @@ func tokenList(a *app, f *tokenFlags) *cobra.Command {
 			all, err := tokens.Read(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				all, err = []tokens.Token{}, nil
-				a.talk.Say("there is no file %s: nobody has a token", file)
+				a.Talk.Say("there is no file %s: nobody has a token", file)
 			}
 			if err != nil {
 				return tokenError(err)
 			}
-			return a.answer(struct {
+			return a.Answer(struct {
 				Version int            `json:"version"`
 				Tokens  []tokens.Token `json:"tokens"`
 			}{1, all}, func(w io.Writer) error {
@@ -183,7 +185,7 @@ func tokenRemove(a *app, f *tokenFlags) *cobra.Command {
 		Short: "Remove tokens; servers then refuse them",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("give a NAME, as in '%s NAME'", cmd.CommandPath())
+				return cli.Usagef("give a NAME, as in '%s NAME'", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -196,9 +198,9 @@ func tokenRemove(a *app, f *tokenFlags) *cobra.Command {
 				return tokenError(err)
 			}
 			if left, err := tokens.Read(file); err == nil && len(left) == 0 {
-				a.talk.Say("nobody has a token now, and every request needs one; remove the file %s to go without", file)
+				a.Talk.Say("nobody has a token now, and every request needs one; remove the file %s to go without", file)
 			}
-			return a.answer(struct {
+			return a.Answer(struct {
 				Version int      `json:"version"`
 				Removed []string `json:"removed"`
 			}{1, args}, func(w io.Writer) error {
@@ -214,15 +216,15 @@ func tokenError(err error) error {
 	var file *fs.PathError
 	switch {
 	case errors.Is(err, tokens.ErrTaken):
-		return &exitError{exitConflict, fmt.Errorf("%w; remove it first, or choose another name", err)}
+		return cli.Exit(cli.ExitConflict, fmt.Errorf("%w; remove it first, or choose another name", err))
 	case errors.Is(err, tokens.ErrNone):
-		return usagef("%w; 'grfgp token list' lists the tokens", err)
+		return cli.Usagef("%w; 'grfgp token list' lists the tokens", err)
 	case errors.Is(err, tokens.ErrName):
-		return &exitError{exitUsage, err}
+		return cli.Exit(cli.ExitUsage, err)
 	case errors.Is(err, tokens.ErrDamaged):
-		return &exitError{exitBadData, err}
+		return cli.Exit(cli.ExitBadData, err)
 	case errors.As(err, &file):
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 // Measurements of nodes that are not in the graph stop a run if they are more than one in a hundred, and are never
 // left out in silence.
 func TestUnknownNodes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	edges := write(t, dir, "adjacent.csv", "source,target\n"+strings.Join(ringRows("%05d", 200), "\n")+"\n")
 	file := func(lost int) string { // as a spreadsheet writes ids, without leading zeros
@@ -30,7 +31,8 @@ func TestUnknownNodes(t *testing.T) {
 		said  []string
 	}{
 		{0, nil, exitOK, nil},
-		{2, nil, exitOK, []string{`2 of 200 rows have ids that are not in the graph, such as "1" and "2"; they are left out`, "only by leading zeros"}},
+		{2, nil, exitOK, []string{`2 of 200 rows have ids that are not in the graph, such as "1" and "2"; they are left out`,
+			"only by leading zeros"}},
 		{3, nil, exitBadData, []string{`3 of 200 rows have ids`, `only by leading zeros ("1" here, "00001" in the graph)`, "--on-unknown skip"}},
 		{150, []string{"--on-unknown", "skip"}, exitOK, []string{"150 of 200 rows have ids"}},
 	} {

@@ -12,7 +12,7 @@ import (
 
 	"grfgp"
 	"grfgp/crossval"
-	"grfgp/gp"
+	"grfgp/internal/cli"
 	"grfgp/report"
 )
 
@@ -80,7 +80,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 		return err
 	}
 	if f.folds < 2 {
-		return usagef("--folds %d: give 2 or more", f.folds)
+		return cli.Usagef("--folds %d: give 2 or more", f.folds)
 	}
 	if err := f.either(changed); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 		return a.validateLabels(ctx, f, spec)
 	}
 	if f.measurements == "" {
-		return usagef("no measurements and no labels: give --measurements FILE or --labels FILE")
+		return cli.Usagef("no measurements and no labels: give --measurements FILE or --labels FILE")
 	}
 	d, err := loadData(ctx, a, &f.fitFlags, spec)
 	if err != nil {
@@ -98,7 +98,8 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	}
 	folds := min(f.folds, d.measuredNodes())
 	if folds < 2 {
-		return dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate", d.measurements.Report.File)
+		return cli.Dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate",
+			d.measurements.Report.File)
 	}
 	d.folds = folds
 	var whole *grfgp.Model // of all measurements
@@ -119,7 +120,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		answer := newValidateAnswer(d, v, now, spec)
 		answer.Effects = effects
 		return json.NewEncoder(a.Out).Encode(answer)
@@ -127,7 +128,8 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if err := a.printValidation(v, spec); err != nil || now == nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(a.Out, "\nAt nodes held out in the latest period, %s, by all other measurements:\n", d.time.names[d.latest()]); err != nil {
+	if _, err := fmt.Fprintf(a.Out, "\nAt nodes held out in the latest period, %s, by all other measurements:\n",
+		d.time.names[d.latest()]); err != nil {
 		return err
 	}
 	return a.printValidation(now, spec)
@@ -135,13 +137,14 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 
 // validateLatest holds out nodes in the latest period of a model over time: what is it
 // now, where nobody looked? The result is nil without time, or with one node measured.
-func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData, spec grfgp.Spec, whole *grfgp.Model) (*crossval.Validation, error) {
+func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData, spec grfgp.Spec,
+	whole *grfgp.Model) (*crossval.Validation, error) {
 	if d.time == nil || d.time.model == "" {
 		return nil, nil
 	}
 	folds := min(f.folds, d.timeFacts(nil).Periods[d.latest()].Measurements)
 	if folds < 2 {
-		a.talk.Say("  note: only one node is measured in the latest period, %s, so it is not validated by itself", d.time.names[d.latest()])
+		a.Talk.Say("  note: only one node is measured in the latest period, %s, so it is not validated by itself", d.time.names[d.latest()])
 		return nil, nil
 	}
 	opts := f.options(folds)
@@ -151,14 +154,16 @@ func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData
 
 // crossValidate holds out folds of the measurements. The model is fitted to all of them; with
 // opts.ChooseAgain it is not needed.
-func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, whole *grfgp.Model, opts crossval.Options) (*crossval.Validation, error) {
+func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, whole *grfgp.Model,
+	opts crossval.Options) (*crossval.Validation, error) {
 	if d.folds == 0 || whole == nil { // else the fit has looked at it
-		if err := a.fits(ctx, "validating", d.net.Graph, d.time.spec(spec), grfgp.Job{Measurements: d.data.Len(), Folds: opts.Folds}); err != nil {
+		if err := a.fits(ctx, "validating", d.net.Graph, d.time.spec(spec),
+			grfgp.Job{Measurements: d.data.Len(), Folds: opts.Folds}); err != nil {
 			return nil, err
 		}
 	}
-	s := a.talk.Stage("validating")
-	opts.Model, opts.Progress, opts.Ranks = whole, s.Work(), a.ranks
+	s := a.Talk.Stage("validating")
+	opts.Model, opts.Progress, opts.Ranks = whole, s.Work(), a.Ranks
 	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), opts)
 	if err != nil {
 		return nil, fitError(ctx, err)
@@ -171,7 +176,8 @@ func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, 
 type validateAnswer struct {
 	Version int `json:"version"`
 	*crossval.Validation
-	LogDensity   float64            `json:"log_density"`   // mean log density of held-out measurements; of counts, shares and yes-no values log probability
+	// mean log density of held-out measurements; of counts, shares and yes-no values log probability
+	LogDensity   float64            `json:"log_density"`
 	BaselineRMSE map[string]float64 `json:"baseline_rmse"` // by crossval.Baseline.Key
 
 	Left     []leftNode      `json:"left"`
@@ -193,7 +199,8 @@ type leftNode struct {
 }
 
 func newValidateAnswer(d *modelData, v, now *crossval.Validation, spec grfgp.Spec) *validateAnswer {
-	answer := &validateAnswer{Version: 2, Validation: v, LogDensity: -v.NLPD, BaselineRMSE: crossval.ByKey(v.BaselineRMSE), Left: []leftNode{}, Headline: report.Summarize(v, spec, ""), Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
+	answer := &validateAnswer{Version: 1, Validation: v, LogDensity: -v.NLPD, BaselineRMSE: crossval.ByKey(v.BaselineRMSE), Left: []leftNode{},
+		Headline: report.Summarize(v, spec, ""), Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
 	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftNode{d.net.Graph.IDs().At(l.Node), d.time.name(l.Period), l})
 	}
@@ -215,7 +222,7 @@ func (a *app) printValidation(v *crossval.Validation, spec grfgp.Spec) error {
 		fmt.Fprintf(t, "\t%.4g\t%s\n", v.BaselineRMSE[name], name)
 	}
 	score := "log density"
-	if v.Values != gp.Gaussian && v.Values != gp.Student {
+	if v.Values.About().Whole {
 		score = "log probability"
 	}
 	fmt.Fprintf(t, "%s\t%.4g\tper held-out measurement\n", score, -v.NLPD)

@@ -26,11 +26,66 @@ func lipCancer(t *testing.T) (edges, districts string) {
 	return filepath.Join(dir, "edges.csv"), filepath.Join(dir, "districts.csv")
 }
 
+// TestPredictAboveZero predicts waiting times and amounts: intervals are above 0, a reading varies more than the quantity, and a value of
+// 0 is refused by the name of its node.
+func TestPredictAboveZero(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	edges, values := filepath.Join(dir, "edges.csv"), filepath.Join(dir, "values.csv")
+	ring, rows := "from,to\n", "node,y\n"
+	for i := range 40 {
+		ring += fmt.Sprintf("n%d,n%d\n", i, (i+1)%40)
+		if i%2 == 0 {
+			rows += fmt.Sprintf("n%d,%.3f\n", i, math.Exp(math.Sin(float64(i)*math.Pi/10))*(0.6+0.1*float64(i*7%9)))
+		}
+	}
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(edges, ring)
+	write(values, rows)
+	for kind, what := range map[string]string{"duration": "mean duration", "positive": "mean"} {
+		r := runLine(t, "", "predict", "--edges", edges, "--measurements", values, "--values", kind, "--family", "diffusion", "--method", "dense",
+			"--scales", "one", "--roles", "none", "--trend", "none", "--variance", "natural", "--json")
+		if r.code != exitOK {
+			t.Fatalf("%s: %+v", kind, r)
+		}
+		var answer struct {
+			Quantity, Reading string
+			Nodes             []struct {
+				Mean, Lower, Upper float64
+				Low                float64 `json:"reading_lower"`
+				High               float64 `json:"reading_upper"`
+			}
+		}
+		if err := json.Unmarshal([]byte(r.out), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if answer.Quantity != what || len(answer.Nodes) != 40 {
+			t.Errorf("%s: predictions of %q at %d nodes", kind, answer.Quantity, len(answer.Nodes))
+		}
+		for _, n := range answer.Nodes {
+			if !(0 < n.Low && n.Low < n.Lower && n.Lower < n.Mean && n.Mean < n.Upper && n.Upper < n.High) {
+				t.Fatalf("%s: %+v", kind, n)
+			}
+		}
+		write(values+"0", rows+"n1,0\n")
+		if r := runLine(t, "", "predict", "--edges", edges, "--measurements", values+"0", "--values", kind); r.code != exitBadData ||
+			!strings.Contains(r.err, "n1") || !strings.Contains(r.err, "above 0") {
+			t.Errorf("%s: a value of 0: %+v", kind, r)
+		}
+	}
+}
+
 // TestPredictLipCancer compares relative risks by the command line with those of
 // package grfgp, and their order with what is known: district 1 has a high risk.
 func TestPredictLipCancer(t *testing.T) {
+	t.Parallel()
 	edges, districts := lipCancer(t)
-	r := runLine(t, "", "predict", "--edges", edges, "--measurements", districts, "--values", "count", "--exposure", "expected", "--above", "1", "--roles", "none")
+	r := runLine(t, "", "predict", "--edges", edges, "--measurements", districts, "--values", "count", "--exposure", "expected", "--above",
+		"1", "--roles", "none")
 	if r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
@@ -38,14 +93,16 @@ func TestPredictLipCancer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if head := strings.Join(rows[0], ","); head != "node,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n,above,exposure,quantity" {
+	if head := strings.Join(rows[0],
+		","); head != "node,mean,sd,lower,upper,reading_lower,reading_upper,measured,value,n,above,exposure,quantity" {
 		t.Fatalf("columns %s", head)
 	}
 	net, err := graphio.ReadGraph(t.Context(), graphio.File(edges), graphio.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := graphio.ReadMeasurements(t.Context(), graphio.File(districts), net.Graph, graphio.Options{Columns: map[graphio.Role]string{graphio.RoleExposure: "expected"}})
+	read, err := graphio.ReadMeasurements(t.Context(), graphio.File(districts), net.Graph,
+		graphio.Options{Columns: map[graphio.Role]string{graphio.RoleExposure: "expected"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +154,8 @@ func TestPredictLipCancer(t *testing.T) {
 		t.Errorf("%s of %s values with the exposure %v", answer.Of, answer.Values, answer.Exposed)
 	}
 	for _, row := range answer.Nodes {
-		if lower, upper, mean := row.ReadingLower, row.ReadingUpper, row.Mean*answer.Exposed; lower != math.Trunc(lower) || upper != math.Trunc(upper) || lower > mean || mean > upper {
+		if lower, upper, mean := row.ReadingLower, row.ReadingUpper, row.Mean*answer.Exposed; lower != math.Trunc(lower) ||
+			upper != math.Trunc(upper) || lower > mean || mean > upper {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -121,6 +179,7 @@ func column(t *testing.T, head string, cell func(i int) string) (edges, measurem
 // TestValuesAreAsked: counts and yes-no values stop the program with the flags to go
 // on; speeds in whole numbers do not.
 func TestValuesAreAsked(t *testing.T) {
+	t.Parallel()
 	for _, of := range []struct {
 		name  string
 		cell  func(i int) string
@@ -152,9 +211,11 @@ func TestValuesAreAsked(t *testing.T) {
 
 // TestShares: positives among tested are probabilities, also from a saved model.
 func TestShares(t *testing.T) {
+	t.Parallel()
 	edges, measurements := column(t, "node,positive,tested", func(i int) string { return fmt.Sprintf("%d,%d", i/8+i%2, 6+i%3) })
 	model := filepath.Join(t.TempDir(), "m")
-	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "--tested", "tested", "--family", "diffusion", "--roles", "none", "--save-model", model, "--json", "--above", "0.5")
+	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "--tested", "tested", "--family", "diffusion", "--roles",
+		"none", "--save-model", model, "--json", "--above", "0.5")
 	var first, second predictAnswer
 	if err := json.Unmarshal([]byte(r.out), &first); err != nil {
 		t.Fatalf("%v in %+v", err, r)
@@ -164,7 +225,8 @@ func TestShares(t *testing.T) {
 		t.Fatalf("%v in %+v", err, r)
 	}
 	for k, row := range first.Nodes {
-		if row.Lower < 0 || row.Upper > 1 || row.Mean != second.Nodes[k].Mean || *row.Above != *second.Nodes[k].Above || row.Upper != second.Nodes[k].Upper {
+		if row.Lower < 0 || row.Upper > 1 || row.Mean != second.Nodes[k].Mean || *row.Above != *second.Nodes[k].Above ||
+			row.Upper != second.Nodes[k].Upper {
 			t.Errorf("%+v, from the saved model %+v", row, second.Nodes[k])
 		}
 	}
@@ -176,6 +238,7 @@ func TestShares(t *testing.T) {
 // TestTransformFlag: the median is the exponential of that of logarithms, and a value
 // of 0 is refused by its node.
 func TestTransformFlag(t *testing.T) {
+	t.Parallel()
 	value := func(i int) float64 { return math.Exp(1 + math.Sin(float64(i)/6) + 0.1*math.Cos(float64(5*i))) }
 	edges, logs := column(t, "node,value", func(i int) string { return fmt.Sprint(math.Log(value(i))) })
 	_, values := column(t, "node,value", func(i int) string { return fmt.Sprint(value(i)) })
@@ -193,11 +256,14 @@ func TestTransformFlag(t *testing.T) {
 		}
 	}
 	edges, zero := column(t, "node,value", func(i int) string { return fmt.Sprint(float64(i) / 3) })
-	if r := runLine(t, "", "predict", "--edges", edges, "--measurements", zero, "--transform", "log"); r.code == exitOK || !strings.Contains(r.err, "--transform log1p") || !strings.Contains(r.err, "a0") {
+	if r := runLine(t, "", "predict", "--edges", edges, "--measurements", zero, "--transform", "log"); r.code == exitOK ||
+		!strings.Contains(r.err, "--transform log1p") || !strings.Contains(r.err, "a0") {
 		t.Errorf("%+v", r)
 	}
-	for _, bad := range []string{"--values count --transform log", "--values share", "--exposure x --tested y", "--values yes-no --exposure x"} {
-		if r := runLine(t, "", append([]string{"predict", "--edges", edges, "--measurements", zero}, strings.Fields(bad)...)...); r.code != exitUsage {
+	for _, bad := range []string{"--values count --transform log", "--values share", "--exposure x --tested y",
+		"--values yes-no --exposure x"} {
+		if r := runLine(t, "", append([]string{"predict", "--edges", edges, "--measurements", zero},
+			strings.Fields(bad)...)...); r.code != exitUsage {
 			t.Errorf("%s: %+v", bad, r)
 		}
 	}

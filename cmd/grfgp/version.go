@@ -21,7 +21,7 @@ cards.`,
   grfgp version --json`,
 		RunE: func(*cobra.Command, []string) error {
 			b := version.Current()
-			if a.json {
+			if a.JSON {
 				return json.NewEncoder(a.Out).Encode(struct {
 					Version int `json:"version"`
 					version.Build

@@ -11,6 +11,7 @@ import (
 
 // One file is the source of all that is said about the version.
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	source, err := os.ReadFile("../../internal/version/version.txt")
 	if err != nil {
 		t.Fatal(err)

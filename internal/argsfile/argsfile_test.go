@@ -18,6 +18,7 @@ func texts(words []Word) []string {
 }
 
 func TestSplit(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, text string
 		want       []string
@@ -54,12 +55,14 @@ func TestSplit(t *testing.T) {
 }
 
 func TestExpand(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "roads.args")
 	if err := os.WriteFile(file, []byte("--edges roads.csv\n--seed=7 -n3"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	words, err := Expand([]string{"predict", "@" + file, "@@anna", "@", "--", "@" + file})
-	if want := []string{"predict", "--edges", "roads.csv", "--seed=7", "-n3", "@anna", "@", "--", "@" + file}; err != nil || !slices.Equal(texts(words), want) {
+	if want := []string{"predict", "--edges", "roads.csv", "--seed=7", "-n3", "@anna", "@", "--", "@" + file}; err != nil ||
+		!slices.Equal(texts(words), want) {
 		t.Fatalf("%q, %v; want %q", texts(words), err, want)
 	}
 	for flag, want := range map[string]string{"edges": file + ":1", "seed": file + ":2", "n": file + ":2", "predict": "", "knn": ""} {

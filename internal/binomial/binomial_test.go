@@ -7,6 +7,7 @@ import (
 )
 
 func TestInterval(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 10, 150, 5000} {
 		for _, p := range []float64{0.1, 0.5, 0.95} {
 			lo, hi := Interval(n, p)

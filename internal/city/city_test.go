@@ -7,6 +7,7 @@ import (
 )
 
 func TestEveryCityIsOne(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(8) {
 		c := New(seed)
 		n := c.Graph.Len()
@@ -16,7 +17,8 @@ func TestEveryCityIsOne(t *testing.T) {
 		if _, sizes := c.Graph.Components(); len(sizes) != 1 {
 			t.Errorf("city %d is in %d pieces", seed, len(sizes))
 		}
-		if len(c.Sensors) != streetSensors+motorwaySensors || len(c.Readings) != len(c.Sensors) || len(slices.Compact(slices.Sorted(slices.Values(c.Sensors)))) != len(c.Sensors) {
+		if len(c.Sensors) != streetSensors+motorwaySensors || len(c.Readings) != len(c.Sensors) ||
+			len(slices.Compact(slices.Sorted(slices.Values(c.Sensors)))) != len(c.Sensors) {
 			t.Errorf("city %d has sensors at %v", seed, c.Sensors)
 		}
 		if lo, hi := slices.Min(c.Truth), slices.Max(c.Truth); lo < 0 || hi > 120 || hi-lo < 30 {
@@ -26,8 +28,10 @@ func TestEveryCityIsOne(t *testing.T) {
 }
 
 func TestSameSeedSameCity(t *testing.T) {
+	t.Parallel()
 	a, b, other := New(3), New(3), New(4)
-	if a.Graph.Hash() != b.Graph.Hash() || !slices.Equal(a.X, b.X) || !slices.Equal(a.Truth, b.Truth) || !slices.Equal(a.Readings, b.Readings) {
+	if a.Graph.Hash() != b.Graph.Hash() || !slices.Equal(a.X, b.X) || !slices.Equal(a.Truth, b.Truth) ||
+		!slices.Equal(a.Readings, b.Readings) {
 		t.Error("one seed made two cities")
 	}
 	if a.Graph.Hash() == other.Graph.Hash() {
@@ -37,6 +41,7 @@ func TestSameSeedSameCity(t *testing.T) {
 
 // Few streets cross the river: the four bridges and the motorway, twice.
 func TestBridges(t *testing.T) {
+	t.Parallel()
 	const seed = 1
 	c, p := New(seed), newPlan(seed)
 	crossings := 0
@@ -54,6 +59,7 @@ func TestBridges(t *testing.T) {
 }
 
 func TestSpeeds(t *testing.T) {
+	t.Parallel()
 	c := New(1)
 	mean := func(wanted func(i int) bool) float64 {
 		sum, n := 0.0, 0.0

@@ -166,7 +166,8 @@ func (p *plan) buildMotorway() {
 	first := len(p.junctions)
 	for k := range motorwayLen {
 		sin, cos := math.Sincos(2 * math.Pi * float64(k) / motorwayLen)
-		p.junctions = append(p.junctions, junction{id: fmt.Sprintf("M%02d", k+1), x: motorwayAt * cos, y: motorwayAt * sin, district: -1, motorway: true})
+		p.junctions = append(p.junctions, junction{id: fmt.Sprintf("M%02d", k+1), x: motorwayAt * cos, y: motorwayAt * sin, district: -1,
+			motorway: true})
 		p.join(first+k, first+(k+1)%motorwayLen)
 	}
 	for k := 0; k < motorwayLen; k += everyRamp {

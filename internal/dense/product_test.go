@@ -86,6 +86,7 @@ func TestAdd(t *testing.T) {
 
 // TestMul: what was there before has no say.
 func TestMul(t *testing.T) {
+	t.Parallel()
 	for way := range 8 {
 		a, b := random(30, 20, way&1 > 0, 1), random(20, 40, way&2 > 0, 2)
 		got := random(30, 40, way&4 > 0, 3)
@@ -110,6 +111,7 @@ func TestMul(t *testing.T) {
 // they differ by at most 2·steps·2⁻⁵³·Σ|a||b|, which is below 2·steps·2⁻⁵³·steps·25
 // for normals under 5.
 func TestAddAgainstGonum(t *testing.T) {
+	t.Parallel()
 	for _, s := range shapes {
 		if s[0]*s[1]*s[2] == 0 {
 			continue
@@ -133,6 +135,7 @@ func general(m Matrix) blas64.General {
 
 // TestTile compares the kernel in use with its definition bit by bit.
 func TestTile(t *testing.T) {
+	t.Parallel()
 	for steps := 1; steps <= 20; steps++ {
 		a, b := random(steps, tileRows, false, 1), random(steps, tileCols, false, 2)
 		got := random(tileRows, tileCols, false, 3)
@@ -151,6 +154,7 @@ func TestTile(t *testing.T) {
 }
 
 func TestAddPanics(t *testing.T) {
+	t.Parallel()
 	defer func() {
 		if recover() == nil {
 			t.Error("a product that does not fit passes")
@@ -169,7 +173,8 @@ func TestAddAllocations(t *testing.T) {
 
 // BenchmarkAdd reports the speed of products beside gonum's.
 func BenchmarkAdd(b *testing.B) {
-	for _, s := range [][3]int{{1400, 1400, 1400}, {700, 700, 700}, {192, 192, 192}, {1400, 1400, 64}, {48, 1400, 48}, {24, 192, 24}, {4096, 4, 512}, {512, 4, 4096}} {
+	for _, s := range [][3]int{{1400, 1400, 1400}, {700, 700, 700}, {192, 192, 192}, {1400, 1400, 64}, {48, 1400, 48}, {24, 192, 24},
+		{4096, 4, 512}, {512, 4, 4096}} {
 		x, y, c := random(s[0], s[2], false, 1), random(s[2], s[1], false, 2), random(s[0], s[1], false, 3)
 		flops, below := 2*float64(s[0]*s[1]*s[2]), 0.0
 		for i := range s[0] {

@@ -11,6 +11,7 @@ import (
 // TestSolveAgainstGonum: forward errors of both are some n·2⁻⁵³ of the condition
 // of the triangles here, which is below 100.
 func TestSolveAgainstGonum(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 23, 24, 50, 95, 96} {
 		for _, m := range []int{0, 1, 11, 12, 13, 40} {
 			for way := range 4 {
@@ -62,6 +63,7 @@ func copied(m Matrix) blas64.General {
 }
 
 func TestSolvePanics(t *testing.T) {
+	t.Parallel()
 	for name, call := range map[string]func(){
 		"triangle":        func() { Solve(random(97, 97, false, 1), random(97, 2, false, 2)) },
 		"rectangle":       func() { SolveT(random(9, 7, false, 1), random(7, 2, false, 2)) },

@@ -6,6 +6,7 @@ import (
 )
 
 func TestEnum(t *testing.T) {
+	t.Parallel()
 	e := New("colour", "red", "green")
 	for v, name := range e.Names() {
 		text, err := e.Marshal(v)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestSameSeedSameData(t *testing.T) {
+	t.Parallel()
 	if !reflect.DeepEqual(NewAreas(3), NewAreas(3)) || !reflect.DeepEqual(NewPapers(3), NewPapers(3)) {
 		t.Error("one seed made two data sets")
 	}
@@ -16,10 +17,12 @@ func TestSameSeedSameData(t *testing.T) {
 }
 
 func TestAreas(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(8) {
 		a := NewAreas(seed)
 		n := areaRows * areaColumns
-		if len(a.IDs) != n || len(a.X) != n || len(a.Farming) != n || len(a.Cases) != n || len(a.Borders) != 2*n-areaRows-areaColumns+(areaRows-1)*(areaColumns-1) {
+		if len(a.IDs) != n || len(a.X) != n || len(a.Farming) != n || len(a.Cases) != n || len(a.Borders) != 2*n-areaRows-areaColumns+
+			(areaRows-1)*(areaColumns-1) {
 			t.Fatalf("%d areas, %d borders", len(a.IDs), len(a.Borders))
 		}
 		// Σ (cases − mean)² / mean has mean m and variance 2m + Σ 1/mean.
@@ -40,6 +43,7 @@ func TestAreas(t *testing.T) {
 }
 
 func TestPapers(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(8) {
 		p := NewPapers(seed)
 		same, seen := 0, map[string]bool{}

@@ -35,6 +35,7 @@ func network(lines []Line, m Metric, tolerance float64) (*Network, Joined) {
 }
 
 func TestNetworkOfLines(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		lines     []Line
@@ -56,12 +57,14 @@ func TestNetworkOfLines(t *testing.T) {
 			[]string{"0,0-10,0 10 road 0", "10.5,0-20,0 9.5 road 1"}, 4,
 			func(_ *Network, j Joined) string { return want(j.Missed, 2) }},
 		{"a gap within the tolerance", []Line{line(0, 0, 0, 10, 0), line(1, 10.5, 0, 20, 0)}, 1, []string{"0,0-20,0 20 road 0"}, 2, nil},
-		{"vertices inside of lines do not move", []Line{line(0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0), line(1, 5, 0, 5, 50), line(2, 5, 0, 55, 0)}, 2,
+		{"vertices inside of lines do not move", []Line{line(0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0), line(1, 5, 0, 5, 50), line(2, 5, 0, 55, 0)},
+			2,
 			[]string{"0,0-5,0 5 road 0", "5,0-5,50 50 road 1", "5,0-55,0 50 road 2"}, 4, nil},
 		{"the shorter of two ways", []Line{line(0, 0, 0, 10, 0), line(1, 0, 0, 5, 5, 10, 0), line(2, 0, 0, -1, 0), line(3, 10, 0, 11, 0)}, 0,
 			[]string{"-1,0-0,0 1 road 2", "0,0-10,0 10 road 0", "10,0-11,0 1 road 3"}, 4,
 			func(n *Network, _ Joined) string { return want(n.Parallel, 1) }},
-		{"the same line twice, once backwards", []Line{line(0, 0, 0, 5, 0, 10, 0), line(1, 10, 0, 5, 0, 0, 0)}, 0, []string{"0,0-10,0 10 road 0"}, 2, nil},
+		{"the same line twice, once backwards", []Line{line(0, 0, 0, 5, 0, 10, 0), line(1, 10, 0, 5, 0, 0, 0)}, 0, []string{"0,0-10,0 10 road 0"},
+			2, nil},
 		{"a loop at a junction", []Line{line(0, 0, 0, 10, 0), line(1, 10, 0, 15, 5, 15, -5, 10, 0)}, 0, []string{"0,0-10,0 10 road 0"}, 2,
 			func(n *Network, _ Joined) string { return want(n.Loops, 1) }},
 		{"a ring of one line", []Line{line(0, 0, 0, 10, 0, 10, 10, 0, 0)}, 0, nil, 1,
@@ -102,6 +105,7 @@ func want(got, want int) string {
 
 // TestDistances compares great circles with known ones and distances to segments with a search.
 func TestDistances(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		a, b Point
 		want float64
@@ -136,6 +140,7 @@ func TestDistances(t *testing.T) {
 
 // TestMerge compares the sets of near points with those by all pairs, also near the pole.
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, lat := range []float64{0, -60, 89.999} {
 		var points []Point
@@ -166,6 +171,7 @@ func TestMerge(t *testing.T) {
 }
 
 func TestRTree(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{1, 8, 9, 64, 65, 1000} {
 		boxes := make([]box, n)
@@ -197,6 +203,7 @@ func square(x0, y0, x1, y1 float64, more ...Point) []Polygon {
 }
 
 func TestBorders(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		areas    [][]Polygon
@@ -210,7 +217,8 @@ func TestBorders(t *testing.T) {
 		{"sides of different length", [][]Polygon{square(0, 0, 2, 4), square(2, 1, 3, 2), square(2, 2, 3, 4)},
 			[]Border{{0, 1, 1}, {0, 2, 2}, {1, 2, 1}}, 0},
 		{"within the tolerance", [][]Polygon{square(0, 0, 1, 1), square(1.001, 0, 2, 1)}, []Border{{0, 1, 1}}, 0},
-		{"a hole that is filled", [][]Polygon{{append(square(0, 0, 9, 9)[0], square(3, 3, 6, 6)[0][0])}, square(3, 3, 6, 6)}, []Border{{0, 1, 12}}, 0},
+		{"a hole that is filled", [][]Polygon{{append(square(0, 0, 9, 9)[0], square(3, 3, 6, 6)[0][0])}, square(3, 3, 6, 6)},
+			[]Border{{0, 1, 12}}, 0},
 		{"two parts of one area", [][]Polygon{append(square(0, 0, 1, 1), square(1, 0, 2, 1)...)}, nil, 0},
 		{"none", nil, nil, 0},
 	} {
@@ -222,6 +230,7 @@ func TestBorders(t *testing.T) {
 }
 
 func TestCenter(t *testing.T) {
+	t.Parallel()
 	hole := Polygon{square(0, 0, 4, 4)[0][0], square(2, 0, 4, 4)[0][0]}
 	for _, c := range []struct {
 		shape Shape
@@ -240,6 +249,7 @@ func TestCenter(t *testing.T) {
 }
 
 func TestPolygons(t *testing.T) {
+	t.Parallel()
 	outer := square(0, 0, 9, 9)[0][0]
 	hole := slices.Clone(square(3, 3, 6, 6)[0][0])
 	slices.Reverse(hole)
@@ -253,17 +263,23 @@ func TestPolygons(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ wkt, json, want, bad string }{
 		{wkt: "POINT (1 2)", json: `{"type":"Point","coordinates":[1,2]}`, want: "{[{1 2}] [] []}"},
 		{wkt: " point z(1 2 3) ", json: `{"type":"Point","coordinates":[1,2,3]}`, want: "{[{1 2}] [] []}"},
-		{wkt: "SRID=4326;MULTIPOINT ((1 2), (-3.5e1 4))", json: `{"type":"MultiPoint","coordinates":[[1,2],[-3.5e1,4]]}`, want: "{[{1 2} {-35 4}] [] []}"},
+		{wkt: "SRID=4326;MULTIPOINT ((1 2), (-3.5e1 4))", json: `{"type":"MultiPoint","coordinates":[[1,2],[-3.5e1,4]]}`,
+			want: "{[{1 2} {-35 4}] [] []}"},
 		{wkt: "MULTIPOINT (1 2, 3 4)", want: "{[{1 2} {3 4}] [] []}"},
 		{wkt: "LINESTRINGZ(1 2 0,3 4 0)", json: `{"type":"LineString","coordinates":[[1,2,0],[3,4,0]]}`, want: "{[] [[{1 2} {3 4}]] []}"},
-		{wkt: "MULTILINESTRING ((1 2,3 4),(5 6,7 8))", json: `{"type":"MultiLineString","coordinates":[[[1,2],[3,4]],[[5,6],[7,8]]]}`, want: "{[] [[{1 2} {3 4}] [{5 6} {7 8}]] []}"},
-		{wkt: "POLYGON ((0 0,0 1,1 1,0 0))", json: `{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[0,0]]]}`, want: "{[] [] [[[{0 0} {0 1} {1 1} {0 0}]]]}"},
-		{wkt: "MULTIPOLYGON (((0 0,0 1,1 1,0 0)))", json: `{"type":"MultiPolygon","coordinates":[[[[0,0],[0,1],[1,1],[0,0]]]]}`, want: "{[] [] [[[{0 0} {0 1} {1 1} {0 0}]]]}"},
+		{wkt: "MULTILINESTRING ((1 2,3 4),(5 6,7 8))", json: `{"type":"MultiLineString","coordinates":[[[1,2],[3,4]],[[5,6],[7,8]]]}`,
+			want: "{[] [[{1 2} {3 4}] [{5 6} {7 8}]] []}"},
+		{wkt: "POLYGON ((0 0,0 1,1 1,0 0))", json: `{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[0,0]]]}`,
+			want: "{[] [] [[[{0 0} {0 1} {1 1} {0 0}]]]}"},
+		{wkt: "MULTIPOLYGON (((0 0,0 1,1 1,0 0)))", json: `{"type":"MultiPolygon","coordinates":[[[[0,0],[0,1],[1,1],[0,0]]]]}`,
+			want: "{[] [] [[[{0 0} {0 1} {1 1} {0 0}]]]}"},
 		{wkt: "GEOMETRYCOLLECTION (POINT (1 2), LINESTRING (1 2, 3 4))",
-			json: `{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]},{"type":"LineString","coordinates":[[1,2],[3,4]]}]}`,
+			json: `{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]},{"type":"LineString","coordinates":[[1,2],[3,` +
+				`4]]}]}`,
 			want: "{[{1 2}] [[{1 2} {3 4}]] []}"},
 		{wkt: "POINT EMPTY", json: `{"type":"Point","coordinates":[]}`, want: "{[] [] []}"},
 		{wkt: "POLYGON Z EMPTY", json: `null`, want: "{[] [] []}"},
@@ -276,7 +292,8 @@ func TestText(t *testing.T) {
 		{wkt: "CIRCULARSTRING (1 2, 3 4)", json: `{"type":"Sphere","coordinates":[1]}`, bad: "not"},
 		{wkt: "POINT (1 2", json: `{"type":"Point"}`, bad: "s"},
 		{wkt: "POINT (1 2) x", json: `{"type":"Point","coordinates":[[1,2]]}`, bad: "expected"},
-		{wkt: strings.Repeat("GEOMETRYCOLLECTION (", 99), json: strings.Repeat(`{"type":"GeometryCollection","geometries":[`, 30) + strings.Repeat("]}", 30), bad: "deep"},
+		{wkt: strings.Repeat("GEOMETRYCOLLECTION (", 99), json: strings.Repeat(`{"type":"GeometryCollection","geometries":[`, 30) +
+			strings.Repeat("]}", 30), bad: "deep"},
 	} {
 		for form, parse := range map[string]func() (*Shape, error){
 			c.wkt:  func() (*Shape, error) { return ParseWKT(c.wkt) },
@@ -309,6 +326,7 @@ func TestText(t *testing.T) {
 }
 
 func TestAreasJSON(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		`{"type":"Polygon","coordinates":[[[0,0],[0,1.25],[1,1],[0,0]],[[0.1,0.1],[0.2,0.2],[0.2,0.1],[0.1,0.1]]]}`,
 		`{"type":"MultiPolygon","coordinates":[[[[0,0],[0,1],[1,1],[0,0]]],[[[5,5],[5,6],[6,6],[5,5]]]]}`,
@@ -324,7 +342,8 @@ func TestAreasJSON(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, text := range []string{"POINT (1 2)", "SRID=1;POLYGON ((0 0,0 1,1 1,0 0))", `{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[0,0]]]}`, `{"type":"MultiLineString","coordinates":[[[1,2],[3,4]]]}`} {
+	for _, text := range []string{"POINT (1 2)", "SRID=1;POLYGON ((0 0,0 1,1 1,0 0))",
+		`{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[0,0]]]}`, `{"type":"MultiLineString","coordinates":[[[1,2],[3,4]]]}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -347,6 +366,7 @@ func FuzzText(f *testing.F) {
 }
 
 func TestIndex(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
 	var points []Point
 	for range 500 {

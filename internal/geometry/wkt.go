@@ -31,7 +31,8 @@ func IsWKT(text string) bool {
 	}
 	kind := strings.ToUpper(w.word())
 	kind = strings.TrimSuffix(strings.TrimSuffix(kind, "M"), "Z")
-	if !slices.Contains([]string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"}, kind) {
+	if !slices.Contains([]string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"},
+		kind) {
 		return false
 	}
 	next := strings.ToUpper(w.word())

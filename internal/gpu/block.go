@@ -167,7 +167,8 @@ func columnNumbers(list []int) factors {
 func (b *Block) Columns(keep []int) *Block {
 	out := b.device.Block(b.rows, len(keep))
 	each := rowsEach(out.cols)
-	b.device.run("columns", groups(b.rows, each), threads, out.at, b.at, int64(b.rows), int32(out.cols), int32(b.cols), int32(each), columnNumbers(keep))
+	b.device.run("columns", groups(b.rows, each), threads, out.at, b.at, int64(b.rows), int32(out.cols), int32(b.cols), int32(each),
+		columnNumbers(keep))
 	return out
 }
 
@@ -186,7 +187,8 @@ func (b *Block) putColumns(e *Block, to []int, factor []float64, add int32) {
 		panic(fmt.Sprintf("gpu: %d×%d and %d places to add to %d rows", e.rows, e.cols, len(to), b.rows))
 	}
 	each := rowsEach(e.cols)
-	b.device.run("add_columns", groups(b.rows, each), threads, b.at, e.at, int64(b.rows), int32(e.cols), int32(b.cols), int32(each), columnNumbers(to), perColumn(factor), add)
+	b.device.run("add_columns", groups(b.rows, each), threads, b.at, e.at, int64(b.rows), int32(e.cols), int32(b.cols), int32(each),
+		columnNumbers(to), perColumn(factor), add)
 }
 
 // Sums sets sums[t] = Σ_i weight_i·p_it·q_it. A nil q or weight stands for ones.

@@ -132,7 +132,8 @@ func TestCardLost(t *testing.T) {
 	}
 	number := 1.0
 	for range 2 {
-		if err := c.download(unsafe.Pointer(&number), at, 8); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "CUDA_ERROR_ILLEGAL_ADDRESS") {
+		if err := c.download(unsafe.Pointer(&number), at, 8); !errors.Is(err, ErrLost) ||
+			!strings.Contains(err.Error(), "CUDA_ERROR_ILLEGAL_ADDRESS") {
 			t.Errorf("after a wild write: %v", err)
 		}
 	}
@@ -154,7 +155,8 @@ func BenchmarkCardCopies(b *testing.B) {
 	for i := range host {
 		host[i] = byte(i)
 	}
-	for _, r := range []ring{{slots: 2, bytes: 32 << 20}, {slots: 2, bytes: 16 << 20}, {slots: 4, bytes: 8 << 20}, {slots: 4, bytes: 4 << 20}, {slots: 8, bytes: 4 << 20}, {slots: 4, bytes: 2 << 20}} {
+	for _, r := range []ring{{slots: 2, bytes: 32 << 20}, {slots: 2, bytes: 16 << 20}, {slots: 4, bytes: 8 << 20}, {slots: 4, bytes: 4 << 20},
+		{slots: 8, bytes: 4 << 20}, {slots: 4, bytes: 2 << 20}} {
 		_ = c.do(func() error { c.large.end(c); return nil })
 		c.large = r
 		for name, copy := range map[string]func() error{

@@ -9,6 +9,7 @@ import (
 
 // TestConstants: constants that kernels.cu and Go both have are equal.
 func TestConstants(t *testing.T) {
+	t.Parallel()
 	source, err := os.ReadFile("kernels.cu")
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,8 @@ func openCUDA(drivers, compilers []string) (*cuda, string, error) {
 		return nil, "", cu.none(s, c.card)
 	}
 	if capability < oldest {
-		return nil, "", fmt.Errorf("%w: %s has compute capability %d.%d, and this program needs %d.%d or newer; use a newer card", ErrNone, c.card, capability/10, capability%10, oldest/10, oldest%10)
+		return nil, "", fmt.Errorf("%w: %s has compute capability %d.%d, and this program needs %d.%d or newer; use a newer card", ErrNone,
+			c.card, capability/10, capability%10, oldest/10, oldest%10)
 	}
 	if s := cu.devicePrimaryCtxRetain.call(uintptr(unsafe.Pointer(&c.context)), c.device); s != 0 {
 		return nil, "", cu.none(s, c.card)
@@ -192,7 +193,8 @@ func (c *cuda) launch(kernel string, groups, threads int, args *arguments) error
 		for i, start := range args.starts {
 			c.addresses[i] = uintptr(unsafe.Pointer(&c.values[start]))
 		}
-		err = c.cu.try(&c.cu.launchKernel, f, uintptr(groups), 1, 1, uintptr(threads), 1, 1, 0, c.stream, uintptr(unsafe.Pointer(&c.addresses[0])), 0)
+		err = c.cu.try(&c.cu.launchKernel, f, uintptr(groups), 1, 1, uintptr(threads), 1, 1, 0, c.stream,
+			uintptr(unsafe.Pointer(&c.addresses[0])), 0)
 		if err != nil {
 			return fmt.Errorf("kernel %s: %w", kernel, err)
 		}

@@ -81,7 +81,8 @@ func compile(paths []string, capability int) (image []byte, version string, err 
 func (n *compiler) run(capability int) ([]byte, error) {
 	source, file := append([]byte(kernelsSource), 0), []byte("kernels.cu\x00")
 	var program uintptr
-	if s := n.create.call(uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(&source[0])), uintptr(unsafe.Pointer(&file[0])), 0, 0, 0); s != 0 {
+	if s := n.create.call(uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(&source[0])), uintptr(unsafe.Pointer(&file[0])), 0, 0,
+		0); s != 0 {
 		return nil, n.failure("nvrtcCreateProgram", s, "")
 	}
 	defer n.destroy.call(uintptr(unsafe.Pointer(&program)))

@@ -45,18 +45,25 @@ type library struct {
 func loadLibrary(paths []string) (*library, error) {
 	handle, err := openFirst(paths)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the driver library %s is not installed (%w); install NVIDIA's driver, and in a container let it see the card", ErrNone, paths[0], err)
+		return nil, fmt.Errorf("%w: the driver library %s is not installed (%w); install NVIDIA's driver, and in a container let it see the card",
+			ErrNone, paths[0], err)
 	}
 	l := &library{}
 	err = loadFunctions(handle, map[string]*function{
 		"cuInit": &l.init, "cuDriverGetVersion": &l.driverGetVersion, "cuGetErrorName": &l.getErrorName, "cuGetErrorString": &l.getErrorString,
-		"cuDeviceGetCount": &l.deviceGetCount, "cuDeviceGet": &l.deviceGet, "cuDeviceGetName": &l.deviceGetName, "cuDeviceGetAttribute": &l.deviceGetAttribute,
-		"cuDevicePrimaryCtxRetain": &l.devicePrimaryCtxRetain, "cuDevicePrimaryCtxRelease_v2": &l.devicePrimaryCtxRelease, "cuCtxSetCurrent": &l.ctxSetCurrent,
-		"cuMemGetInfo_v2": &l.memGetInfo, "cuMemAlloc_v2": &l.memAlloc, "cuMemFree_v2": &l.memFree, "cuMemAllocHost_v2": &l.memAllocHost, "cuMemFreeHost": &l.memFreeHost,
-		"cuMemcpyHtoDAsync_v2": &l.memcpyHtoDAsync, "cuMemcpyDtoHAsync_v2": &l.memcpyDtoHAsync, "cuMemcpyDtoDAsync_v2": &l.memcpyDtoDAsync, "cuMemsetD8Async": &l.memsetD8Async,
-		"cuStreamCreate": &l.streamCreate, "cuStreamDestroy_v2": &l.streamDestroy, "cuStreamSynchronize": &l.streamSynchronize,
-		"cuEventCreate": &l.eventCreate, "cuEventDestroy_v2": &l.eventDestroy, "cuEventRecord": &l.eventRecord, "cuEventSynchronize": &l.eventSynchronize,
-		"cuModuleLoadDataEx": &l.moduleLoadDataEx, "cuModuleUnload": &l.moduleUnload, "cuModuleGetFunction": &l.moduleGetFunction, "cuLaunchKernel": &l.launchKernel,
+		"cuDeviceGetCount": &l.deviceGetCount, "cuDeviceGet": &l.deviceGet, "cuDeviceGetName": &l.deviceGetName,
+		"cuDeviceGetAttribute":     &l.deviceGetAttribute,
+		"cuDevicePrimaryCtxRetain": &l.devicePrimaryCtxRetain, "cuDevicePrimaryCtxRelease_v2": &l.devicePrimaryCtxRelease,
+		"cuCtxSetCurrent": &l.ctxSetCurrent,
+		"cuMemGetInfo_v2": &l.memGetInfo, "cuMemAlloc_v2": &l.memAlloc, "cuMemFree_v2": &l.memFree, "cuMemAllocHost_v2": &l.memAllocHost,
+		"cuMemFreeHost":        &l.memFreeHost,
+		"cuMemcpyHtoDAsync_v2": &l.memcpyHtoDAsync, "cuMemcpyDtoHAsync_v2": &l.memcpyDtoHAsync, "cuMemcpyDtoDAsync_v2": &l.memcpyDtoDAsync,
+		"cuMemsetD8Async": &l.memsetD8Async,
+		"cuStreamCreate":  &l.streamCreate, "cuStreamDestroy_v2": &l.streamDestroy, "cuStreamSynchronize": &l.streamSynchronize,
+		"cuEventCreate": &l.eventCreate, "cuEventDestroy_v2": &l.eventDestroy, "cuEventRecord": &l.eventRecord,
+		"cuEventSynchronize": &l.eventSynchronize,
+		"cuModuleLoadDataEx": &l.moduleLoadDataEx, "cuModuleUnload": &l.moduleUnload, "cuModuleGetFunction": &l.moduleGetFunction,
+		"cuLaunchKernel": &l.launchKernel,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: NVIDIA's driver is too old (%w); install a newer one", ErrNone, err)

@@ -36,7 +36,8 @@ func compileFake(t testing.TB) *fake {
 		t.Skip("it needs a C compiler: ", err)
 	}
 	f := &fake{path: filepath.Join(t.TempDir(), "libcuda.so")}
-	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", f.path, "testdata/driver.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", f.path,
+		"testdata/driver.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	handle, err := purego.Dlopen(f.path, purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -74,7 +75,8 @@ func (f *fake) open(t testing.TB) *cuda {
 
 func TestCUDAWithoutDriver(t *testing.T) {
 	_, _, err := openCUDA([]string{"/nowhere/libcuda.so.1", "/nowhere/libcuda.so"}, nil)
-	if !errors.Is(err, ErrNone) || !strings.HasPrefix(err.Error(), "no graphics card: the driver library /nowhere/libcuda.so.1 is not installed (/nowhere/libcuda.so.1: ") {
+	if !errors.Is(err, ErrNone) || !strings.HasPrefix(err.Error(),
+		"no graphics card: the driver library /nowhere/libcuda.so.1 is not installed (/nowhere/libcuda.so.1: ") {
 		t.Error(err)
 	}
 }
@@ -129,7 +131,8 @@ func TestCUDANone(t *testing.T) {
 		t.Error(err)
 	}
 	f.setCards(2, 52)
-	if _, _, err := openCUDA([]string{f.path}, nil); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "Test card has compute capability 5.2, and this program needs 6.0 or newer") {
+	if _, _, err := openCUDA([]string{f.path}, nil); !errors.Is(err, ErrNone) ||
+		!strings.Contains(err.Error(), "Test card has compute capability 5.2, and this program needs 6.0 or newer") {
 		t.Error(err)
 	}
 }
@@ -148,11 +151,13 @@ func TestCUDAStatuses(t *testing.T) {
 				t.Errorf("status %d: %v", s, err)
 			}
 		}
-		if !s.lost() && want == ErrLost && err.Error() != "the graphics card failed: its driver refused cuLaunchKernel (CUDA_ERROR_OTHER: described)" {
+		if !s.lost() && want == ErrLost && err.Error() != "the graphics card failed: its driver refused cuLaunchKernel (CUDA_ERROR_OTHER: "+
+			"described)" {
 			t.Errorf("status %d: %v", s, err)
 		}
 	}
-	if err := c.cu.failure(&c.cu.launchKernel, 700); err.Error() != "the graphics card failed (CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered)" {
+	if err := c.cu.failure(&c.cu.launchKernel, 700); err.Error() != "the graphics card failed (CUDA_ERROR_ILLEGAL_ADDRESS: an illegal "+
+		"memory access was encountered)" {
 		t.Error(err)
 	}
 	if err := c.cu.failure(&c.cu.launchKernel, 0); err != nil {
@@ -279,11 +284,13 @@ func TestCUDALaunch(t *testing.T) {
 	if err := c.launch("pick", 1<<31-1, 1024, pack(pointer(1), pointer(2), pointer(3), int64(4))); err != nil {
 		t.Error(err)
 	}
-	if err := c.launch("nothing", 1, 1, pack()); err == nil || err.Error() != "kernel nothing: the graphics card failed: its driver refused cuModuleGetFunction (CUDA_ERROR_OTHER: described)" {
+	if err := c.launch("nothing", 1, 1, pack()); err == nil ||
+		err.Error() != "kernel nothing: the graphics card failed: its driver refused cuModuleGetFunction (CUDA_ERROR_OTHER: described)" {
 		t.Error(err)
 	}
 	f.fail("cuLaunchKernel", 700)
-	if err := c.launch("pick", 1, 1, pack(pointer(1), pointer(2), pointer(3), int64(4))); !errors.Is(err, ErrLost) || !strings.HasPrefix(err.Error(), "kernel pick: ") {
+	if err := c.launch("pick", 1, 1, pack(pointer(1), pointer(2), pointer(3), int64(4))); !errors.Is(err, ErrLost) ||
+		!strings.HasPrefix(err.Error(), "kernel pick: ") {
 		t.Error(err)
 	}
 	f.fail("", 0)
@@ -297,7 +304,8 @@ func TestCUDAMemory(t *testing.T) {
 	if at := d.take(2 << 20); at != 0 {
 		t.Error("more memory than there is")
 	}
-	if err := d.Err(); !errors.Is(err, ErrMemory) || err.Error() != "the memory of the graphics card is too small: 2 MiB more are needed and 1 MiB of 1.0 GiB are free" {
+	if err := d.Err(); !errors.Is(err, ErrMemory) || err.Error() != "the memory of the graphics card is too small: 2 MiB more are needed "+
+		"and 1 MiB of 1.0 GiB are free" {
 		t.Error(err)
 	}
 	at := d.take(1 << 20)

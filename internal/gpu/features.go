@@ -81,7 +81,8 @@ func (f *Features) Set(coeff []float64) {
 	copy(all[:], coeff)
 	d := f.device
 	upload(d, f.coeff, all[:])
-	d.run("combine", groups(f.rows, threads), threads, f.Phi.val, f.square.at, f.inverse.pointer(), f.Phi.ptr, f.first, f.num, f.lens, f.psi, f.coeff, int32(f.rows))
+	d.run("combine", groups(f.rows, threads), threads, f.Phi.val, f.square.at, f.inverse.pointer(), f.Phi.ptr, f.first, f.num, f.lens, f.psi,
+		f.coeff, int32(f.rows))
 	n := f.Phi.entries
 	d.run("pick", groups(n, threads), threads, f.PhiT.val, f.Phi.val, f.from, int64(n))
 }

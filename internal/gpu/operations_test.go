@@ -247,6 +247,7 @@ func same(got, want []result) error {
 
 // TestLaunches checks that all kernels are launched, with the arguments that they take.
 func TestLaunches(t *testing.T) {
+	t.Parallel()
 	d := Simulate(Simulated{})
 	c := check(t, d.driver)
 	d.driver = c

@@ -93,6 +93,7 @@ func (c *checked) launch(kernel string, groups, threads int, args *arguments) er
 
 // TestPTXSource checks that kernels.ptx was made from the sources as they are.
 func TestPTXSource(t *testing.T) {
+	t.Parallel()
 	sum := sha256.Sum256([]byte(readText(t, "prelude.h") + readText(t, "kernels.cu")))
 	if !strings.Contains(readText(t, "kernels.ptx"), fmt.Sprintf("\n// SHA-256 of prelude.h and kernels.cu: %x\n", sum)) {
 		t.Error("kernels.ptx was made from other sources: run go generate in this folder")
@@ -101,9 +102,11 @@ func TestPTXSource(t *testing.T) {
 
 // TestPTXKernels checks that kernels.ptx has the kernels of kernels.cu, with as many arguments.
 func TestPTXKernels(t *testing.T) {
+	t.Parallel()
 	entries := ptxEntries(readText(t, "kernels.ptx"))
 	var names []string
-	for _, m := range regexp.MustCompile(`(?s)extern "C" __global__ void (\w+)\((.*?)\)`).FindAllStringSubmatch(readText(t, "kernels.cu"), -1) {
+	for _, m := range regexp.MustCompile(`(?s)extern "C" __global__ void (\w+)\((.*?)\)`).FindAllStringSubmatch(readText(t, "kernels.cu"),
+		-1) {
 		names = append(names, m[1])
 		if want := strings.Count(m[2], ",") + 1; len(entries[m[1]]) != want {
 			t.Errorf("kernel %s has %d arguments in kernels.ptx and %d in kernels.cu", m[1], len(entries[m[1]]), want)
@@ -118,6 +121,7 @@ func TestPTXKernels(t *testing.T) {
 // TestPTXRounds checks that products and sums are rounded one by one: without .rn, the driver
 // may fuse them.
 func TestPTXRounds(t *testing.T) {
+	t.Parallel()
 	ptx, rounded := readText(t, "kernels.ptx"), 0
 	for _, op := range regexp.MustCompile(`\b(add|sub|mul|fma|mad|div|rcp|sqrt)\.[a-z0-9.]*f(32|64)\b`).FindAllString(ptx, -1) {
 		if !strings.Contains(op, ".rn.") || strings.Contains(op, "ftz") || strings.HasPrefix(op, "fma") || strings.HasPrefix(op, "mad") {
@@ -131,6 +135,7 @@ func TestPTXRounds(t *testing.T) {
 }
 
 func TestPTXTarget(t *testing.T) {
+	t.Parallel()
 	if ptx := readText(t, "kernels.ptx"); !strings.Contains(ptx, "\n.version 6.0\n.target sm_60\n.address_size 64\n") {
 		t.Error("kernels.ptx is not for the oldest cards and drivers")
 	}
@@ -138,7 +143,9 @@ func TestPTXTarget(t *testing.T) {
 
 // TestFits checks the comparison of arguments with kernels.
 func TestFits(t *testing.T) {
-	entries := ptxEntries(".visible .entry f(\n\t.param .u64 f_param_0,\n\t.param .u32 f_param_1,\n\t.param .f64 f_param_2,\n\t.param .align 8 .b8 f_param_3[512]\n)\n{\n}\n.visible .entry g(\n\n)\n{}")
+	t.Parallel()
+	entries := ptxEntries(".visible .entry f(\n\t.param .u64 f_param_0,\n\t.param .u32 f_param_1,\n\t.param .f64 f_param_2,\n\t.param " +
+		".align 8 .b8 f_param_3[512]\n)\n{\n}\n.visible .entry g(\n\n)\n{}")
 	if want := []int{8, 4, 8, 512}; !slices.Equal(entries["f"], want) || len(entries) != 2 || len(entries["g"]) != 0 {
 		t.Fatalf("entries %v", entries)
 	}
@@ -163,6 +170,7 @@ func TestFits(t *testing.T) {
 
 // TestArgumentsLayout compares the layout with that of a struct of C.
 func TestArgumentsLayout(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args   []any
 		starts []int

@@ -115,7 +115,8 @@ func dotTwin(c *call) {
 }
 
 func addColumnsTwin(c *call) {
-	x, e, n, k, width, rows, to, factor, add := c.doubles(), c.doubles(), c.int64(), c.int32(), c.int32(), c.int32(), c.factors(), c.factors(), c.int32()
+	x, e, n, k, width, rows, to, factor, add := c.doubles(), c.doubles(), c.int64(), c.int32(), c.int32(), c.int32(), c.factors(), c.factors(),
+		c.int32()
 	eachTwin(c.groups, n, k, rows, func(_, i, t, at int) {
 		if column := int(to[t]); column >= 0 {
 			x[i*width+column] = scaled(x[i*width+column], factor[t], e[at], add)

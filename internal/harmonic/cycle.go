@@ -45,7 +45,8 @@ func newCycle(n *network) *cycle {
 
 func newLevel(n *network) *level {
 	size := len(n.ground)
-	return &level{network: n, diag: n.diagonal(), x: make([]float64, size), b: make([]float64, size), rest: make([]float64, size), again: make([]float64, size)}
+	return &level{network: n, diag: n.diagonal(), x: make([]float64, size), b: make([]float64, size), rest: make([]float64, size),
+		again: make([]float64, size)}
 }
 
 // visit sets x of a level to an approximate solution for its b.

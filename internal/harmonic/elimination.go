@@ -36,7 +36,8 @@ type taken struct {
 // Values are counted from center.
 func newElimination(weights *sparse.CSR, known []bool, value []float64, center float64) *elimination {
 	n := len(known)
-	e := &elimination{weights: weights, live: make([]bool, n), ground: make([]float64, n), source: make([]float64, n), added: make([][]edge, n), degree: make([]int, n)}
+	e := &elimination{weights: weights, live: make([]bool, n), ground: make([]float64, n), source: make([]float64, n),
+		added: make([][]edge, n), degree: make([]int, n)}
 	var reached []int
 	for i, ok := range known {
 		if !ok {

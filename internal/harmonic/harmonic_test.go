@@ -115,6 +115,7 @@ func dense(t *testing.T, weights *sparse.CSR, known []bool, value []float64, far
 
 // All values are those of a dense solve, within 1e-8 of the range.
 func TestExtendEqualsDense(t *testing.T) {
+	t.Parallel()
 	csr := func(n int, u, v []int) func(decades float64) *sparse.CSR {
 		return func(decades float64) *sparse.CSR { return weighted(t, n, u, v, decades, 3) }
 	}
@@ -169,6 +170,7 @@ func TestExtendEqualsDense(t *testing.T) {
 // one agrees with a dense factor where weights are alike. Over 40 decades conjugate
 // gradients give up, and the elimination takes over.
 func TestExtendOverDecades(t *testing.T) {
+	t.Parallel()
 	n, u, v := grid(30, 30)
 	for _, decades := range []float64{0, 6, 12, 40} {
 		w := weighted(t, n, u, v, decades, 2)
@@ -206,23 +208,27 @@ func TestExtendOverDecades(t *testing.T) {
 // Loops change nothing, parts without a known node get the value for them, and a
 // graph of known nodes stays as it is.
 func TestExtendOddGraphs(t *testing.T) {
+	t.Parallel()
 	// 0–1–2 with a loop at 1; 3–4 apart; 5 alone.
 	adj, err := sparse.NewCSR(6, 6, []int{0, 1, 4, 5, 6, 7, 7}, []uint32{1, 0, 1, 2, 1, 4, 3}, []float64{1, 1, 50, 3, 3, 1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	value := []float64{4, 0, 8, 0, 0, 0}
-	if err := Extend(background, adj, []bool{true, false, true, false, false, false}, value, 6); err != nil || !slices.Equal(value, []float64{4, 7, 8, 6, 6, 6}) {
+	if err := Extend(background, adj, []bool{true, false, true, false, false, false}, value, 6); err != nil ||
+		!slices.Equal(value, []float64{4, 7, 8, 6, 6, 6}) {
 		t.Errorf("%v, %v", value, err)
 	}
 	value = []float64{1, 2, 3, 4, 5, 6}
-	if err := Extend(background, adj, []bool{true, true, true, true, true, true}, value, 0); err != nil || !slices.Equal(value, []float64{1, 2, 3, 4, 5, 6}) {
+	if err := Extend(background, adj, []bool{true, true, true, true, true, true}, value, 0); err != nil ||
+		!slices.Equal(value, []float64{1, 2, 3, 4, 5, 6}) {
 		t.Errorf("%v, %v", value, err)
 	}
 }
 
 // Between two known nodes of a long path values lie on a line.
 func TestExtendLongPath(t *testing.T) {
+	t.Parallel()
 	const n = 200_001
 	g, err := graph.Grid(1, n)
 	if err != nil {
@@ -242,6 +248,7 @@ func TestExtendLongPath(t *testing.T) {
 
 // x² − y² is harmonic on a grid: given at its edge, the inside follows.
 func TestExtendLargeGrid(t *testing.T) {
+	t.Parallel()
 	const side = 150
 	g, err := graph.Grid(side, side)
 	if err != nil {
@@ -269,6 +276,7 @@ func TestExtendLargeGrid(t *testing.T) {
 // The cycle is a symmetric preconditioner that makes the number of iterations
 // small and nearly the same at any size.
 func TestCycleIterations(t *testing.T) {
+	t.Parallel()
 	for _, side := range []int{30, 60, 120} {
 		g, err := graph.Grid(side, side)
 		if err != nil {
@@ -322,6 +330,7 @@ func TestExtendDeterministic(t *testing.T) {
 
 // A context that has ended is an error.
 func TestExtendStops(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	n, u, v := grid(30, 30)

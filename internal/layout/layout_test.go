@@ -33,7 +33,8 @@ func star(t testing.TB, n int) *graph.Graph {
 
 func graphs(t testing.TB) map[string]*graph.Graph {
 	must := made(t)
-	apart, _, err := graph.FromEdges(graph.NumberIDs(12), graph.Edges{U: []uint32{0, 1, 4, 6, 6}, V: []uint32{1, 2, 5, 7, 6}}, graph.BuildOptions{KeepLoops: true})
+	apart, _, err := graph.FromEdges(graph.NumberIDs(12), graph.Edges{U: []uint32{0, 1, 4, 6, 6}, V: []uint32{1, 2, 5, 7, 6}},
+		graph.BuildOptions{KeepLoops: true})
 	return map[string]*graph.Graph{
 		"grid":   must(graph.Grid(20, 30)),
 		"ring":   must(graph.Ring(200)),
@@ -47,6 +48,7 @@ func graphs(t testing.TB) map[string]*graph.Graph {
 
 // Neighbours lie nearer than nodes do on the whole.
 func TestNeighboursAreNear(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]float64{"grid": 0.12, "ring": 0.12, "large": 0.06, "hubs": 0.8} {
 		g := graphs(t)[name]
 		p := Of(g, 1)
@@ -68,6 +70,7 @@ func TestNeighboursAreNear(t *testing.T) {
 }
 
 func TestPlacesDiffer(t *testing.T) {
+	t.Parallel()
 	for name, g := range graphs(t) {
 		p := Of(g, 1)
 		seen := map[[2]float64]bool{}
@@ -87,6 +90,7 @@ func TestPlacesDiffer(t *testing.T) {
 }
 
 func TestComponentsDoNotOverlap(t *testing.T) {
+	t.Parallel()
 	g := graphs(t)["pieces"]
 	p := Of(g, 1)
 	comp, sizes := g.Components()
@@ -110,6 +114,7 @@ func TestComponentsDoNotOverlap(t *testing.T) {
 
 // A few nodes far out leave the others most of the picture, and stay in order.
 func TestTame(t *testing.T) {
+	t.Parallel()
 	draw := rng.New(3, "tame")
 	v := make([]float64, 2000)
 	for k := range v {
@@ -136,6 +141,7 @@ func TestTame(t *testing.T) {
 
 // A giant component among many small ones has most of the picture, and the picture is no strip.
 func TestGiantHasItsRoom(t *testing.T) {
+	t.Parallel()
 	const side, pairs = 60, 900
 	giant := made(t)(graph.Grid(side, side))
 	var e graph.Edges
@@ -188,6 +194,7 @@ func TestSamePlacesAtAnyNumberOfThreads(t *testing.T) {
 }
 
 func TestGeographic(t *testing.T) {
+	t.Parallel()
 	p := Geographic([]float64{60, 60, 62, math.NaN()}, []float64{179, -179, 179, 0})
 	if got, want := p.X[1]-p.X[0], 2*math.Cos(61*math.Pi/180); math.Abs(got-want) > 1e-9 {
 		t.Errorf("two degrees across the antimeridian are %v wide, want %v", got, want)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestStreams(t *testing.T) {
+	t.Parallel()
 	s, err := streams(context.Background(), 32*blockWords)
 	if err != nil {
 		t.Fatal(err)
@@ -21,6 +22,7 @@ func TestStreams(t *testing.T) {
 }
 
 func TestRandomReads(t *testing.T) {
+	t.Parallel()
 	for _, bytes := range []int{1, 32 << 10, 4 << 20} {
 		rate, err := RandomReads(context.Background(), bytes)
 		if err != nil {
@@ -34,6 +36,7 @@ func TestRandomReads(t *testing.T) {
 }
 
 func TestEndedContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Bandwidth(ctx); !errors.Is(err, context.Canceled) {
@@ -45,6 +48,7 @@ func TestEndedContext(t *testing.T) {
 }
 
 func TestPasses(t *testing.T) {
+	t.Parallel()
 	a, b, c := make([]float64, 8), []float64{1, 2, 3, 4, 5, 6, 7, 8}, []float64{1, 1, 1, 1, 2, 2, 2, 2}
 	triad(a, b, c, 3)
 	if got := sum(a); got != 36+3*12 {

@@ -6,6 +6,7 @@ import (
 )
 
 func TestFreeMemory(t *testing.T) {
+	t.Parallel()
 	const meminfo = "MemTotal: 4000 kB\nMemAvailable:   1000 kB\n"
 	for _, c := range []struct {
 		name  string

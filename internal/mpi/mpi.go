@@ -92,7 +92,8 @@ func Start() (*World, error) {
 		return nil, err
 	}
 	if C.grfgp_serialized(provided) == 0 {
-		return nil, errors.New("this MPI library cannot be used by several threads, even one at a time; use one that was built with thread support")
+		return nil, errors.New("this MPI library cannot be used by several threads, even one at a time; use one that was built with thread " +
+			"support")
 	}
 	if err := failure("asking for the rank", C.grfgp_rank(&rank)); err != nil {
 		return nil, err

@@ -10,10 +10,19 @@ import (
 	"time"
 )
 
+// allEnd waits for the goroutines that are ready, which end soon after the last call.
+func allEnd() {
+	for w := range ready.alive {
+		for ready.alive[w].Load() {
+			runtime.Gosched()
+		}
+	}
+}
+
 // TestReadyWithoutClock: goroutines end also where no time passes while they run.
 func TestReadyWithoutClock(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	time.Sleep(10 * time.Millisecond) // those of other tests end
+	allEnd()
 	synctest.Test(t, func(t *testing.T) {
 		var sum atomic.Int64
 		Ranges(100, 1, func(lo, _ int) { sum.Add(int64(lo)) })
@@ -83,7 +92,7 @@ func TestReady(t *testing.T) {
 			runtime.GOMAXPROCS([]int{2, 7, 5, 16}[round/100%4])
 		}
 		if round%250 == 0 {
-			time.Sleep(time.Millisecond) // all goroutines end
+			allEnd()
 		}
 		check(1+round%40, round%50 == 0)
 		if round%100 == 1 {
@@ -94,11 +103,8 @@ func TestReady(t *testing.T) {
 			wg.Wait()
 		}
 	}
-	for k := 0; runtime.NumGoroutine() > before; k++ {
-		if k == 1000 {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-		time.Sleep(time.Millisecond)
+	for runtime.NumGoroutine() > before {
+		runtime.Gosched()
 	}
 	if c := ready.call.Load(); c != nil {
 		t.Error("a call is kept after it has ended")

@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // TestTeam: every block of every job is done once, before Ranges returns, whether the goroutines
@@ -15,7 +14,9 @@ func TestTeam(t *testing.T) {
 	team := NewTeam()
 	for round := range 3000 {
 		if round%500 == 0 {
-			time.Sleep(2 * time.Millisecond) // long enough for all to sleep
+			for team.sleepers.Load() < 3 { // all but this one
+				runtime.Gosched()
+			}
 		}
 		n := round % 97
 		times := make([]int32, n)
@@ -36,10 +37,7 @@ func TestTeam(t *testing.T) {
 		}
 	}
 	team.Close()
-	for k := 0; runtime.NumGoroutine() > before; k++ {
-		if k == 1000 {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-		time.Sleep(time.Millisecond)
+	for runtime.NumGoroutine() > before {
+		runtime.Gosched()
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 // Connections of this process are this user's, over IPv4 and IPv6.
 func TestUser(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells")
 	}
@@ -41,6 +42,7 @@ func TestUser(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
+	t.Parallel()
 	const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1
    1: 0100007F:C350 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1234        0 2

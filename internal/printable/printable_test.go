@@ -7,6 +7,7 @@ import (
 )
 
 func TestLineAndText(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, line, kept string }{
 		{"", "", ""},
 		{"j1 – Köln 日本 😀 é", "j1 – Köln 日本 😀 é", "j1 – Köln 日本 😀 é"},
@@ -28,6 +29,7 @@ func TestLineAndText(t *testing.T) {
 
 // A text that is written in pieces, at any place, comes out as in one.
 func TestWriter(t *testing.T) {
+	t.Parallel()
 	const text = "Köln 😀\x1b[2J 日本\xff\n\tend"
 	for size := 1; size <= len(text); size++ {
 		var b strings.Builder

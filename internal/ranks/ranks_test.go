@@ -19,6 +19,7 @@ func together(t *testing.T, size int, run func(ctx context.Context, g *Group) er
 }
 
 func TestGather(t *testing.T) {
+	t.Parallel()
 	for size := 1; size <= 4; size++ {
 		together(t, size, func(ctx context.Context, g *Group) error {
 			own := slices.Repeat([]int32{int32(g.Rank())}, g.Rank()+1)
@@ -54,6 +55,7 @@ func uneven(t *testing.T, n, size int, random *rand.Rand) Layout {
 }
 
 func TestLayouts(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		n, size := random.IntN(20*BlockRows), 1+random.IntN(9)
@@ -80,6 +82,7 @@ func TestLayouts(t *testing.T) {
 
 // Sums over ranks have the bits of the sum on one.
 func TestSumsHaveTheSameBits(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{0, 1, BlockRows, 3*BlockRows + 1, 16 * BlockRows, 37*BlockRows - 5} {
 		const k = 3
@@ -109,6 +112,7 @@ func TestSumsHaveTheSameBits(t *testing.T) {
 
 // SumIntegers adds up on every rank, also fewer numbers than there are ranks.
 func TestSumIntegers(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{0, 2, 1000} {
 		for size := 1; size <= 4; size++ {
 			together(t, size, func(ctx context.Context, g *Group) error {
@@ -131,6 +135,7 @@ func TestSumIntegers(t *testing.T) {
 }
 
 func TestRimBringsRowsOfOthers(t *testing.T) {
+	t.Parallel()
 	const n, k = 5*BlockRows + 7, 2
 	for size := 1; size <= 5; size++ {
 		together(t, size, func(ctx context.Context, g *Group) error {
@@ -175,6 +180,7 @@ func TestRimBringsRowsOfOthers(t *testing.T) {
 
 // A rank that fails, panics or leaves ends all others at once.
 func TestOthersEndWithARank(t *testing.T) {
+	t.Parallel()
 	failure := errors.New("out of paper")
 	for name, end := range map[string]func() error{
 		"fails":  func() error { return failure },

@@ -161,7 +161,8 @@ func build(ctx context.Context, root string, p platform, commit, program string)
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", program, "./cmd/grfgp")
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+p.system, "GOARCH="+p.arch)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+p.system, "GOARCH="+
+		p.arch)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building for %v: %w\n%s", p, err, out)
 	}

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"grfgp/internal/testkit"
 )
 
 // contents returns the names of an archive's files, those that run with a star.
@@ -61,6 +63,7 @@ func contents(t *testing.T, archive string) (names []string) {
 
 // An archive depends on the names and contents of its files alone.
 func TestArchives(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, p := range platforms {
 		var all [][]byte
@@ -85,7 +88,8 @@ func TestArchives(t *testing.T) {
 				t.Fatal(err)
 			}
 			folder := archiveName(p) + "/"
-			if got, want := contents(t, archive), []string{folder + "LICENSE", folder + p.program() + "*", folder + "man/man1/grfgp.1"}; !slices.Equal(got, want) {
+			if got, want := contents(t, archive), []string{folder + "LICENSE", folder + p.program() + "*", folder +
+				"man/man1/grfgp.1"}; !slices.Equal(got, want) {
 				t.Errorf("%v: %q, want %q", p, got, want)
 			}
 			text, err := os.ReadFile(archive)
@@ -110,9 +114,8 @@ func TestArchives(t *testing.T) {
 
 // A build has the same bytes in every folder, and names its commit.
 func TestBuildTwice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("links the program twice")
-	}
+	t.Parallel()
+	testkit.Full(t)
 	root, err := sources()
 	if err != nil {
 		t.Fatal(err)
@@ -140,6 +143,7 @@ func TestBuildTwice(t *testing.T) {
 }
 
 func TestUnknownPlatform(t *testing.T) {
+	t.Parallel()
 	if err := run(t.Context(), t.TempDir(), "plan9/amd64", true); err == nil || !strings.Contains(err.Error(), "linux/amd64") {
 		t.Error(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 // The known answers published with Random123 (kat_vectors, philox2x64 10).
 func TestPhiloxKnownAnswers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ ctr0, ctr1, key, want0, want1 uint64 }{
 		{0, 0, 0, 0xca00a0459843d731, 0x66c24222c9a845b5},
 		{math.MaxUint64, math.MaxUint64, math.MaxUint64, 0x65b021d60cd8310f, 0x4d02f3222f86df20},
@@ -22,6 +23,7 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 
 // Saved results depend on these words: they may never change.
 func TestStreamsAreFrozen(t *testing.T) {
+	t.Parallel()
 	s := New(1, "walk", 7)
 	for i, want := range []uint64{0x1c782aad09c7302c, 0x0c92e7f96a09a240, 0x9904b2eb5b89bb7e} {
 		if got := s.Uint64(); got != want {
@@ -31,6 +33,7 @@ func TestStreamsAreFrozen(t *testing.T) {
 }
 
 func TestStreamsDiffer(t *testing.T) {
+	t.Parallel()
 	seen := map[uint64]string{}
 	add := func(name string, s *Stream) {
 		w := s.Uint64()
@@ -54,6 +57,7 @@ func TestStreamsDiffer(t *testing.T) {
 }
 
 func TestFillEqualsUint64(t *testing.T) {
+	t.Parallel()
 	for n := range 12 {
 		for skip := range 3 {
 			a, b := New(3, "fill", uint64(n)), New(3, "fill", uint64(n))
@@ -78,6 +82,7 @@ func TestFillEqualsUint64(t *testing.T) {
 // Mean and variance of 2²⁰ uniforms lie within five standard errors: a fixed
 // seed, so this passes always or never.
 func TestFloat64Moments(t *testing.T) {
+	t.Parallel()
 	s := New(5, "moments")
 	const n = 1 << 20
 	sum, sq := 0.0, 0.0
@@ -99,6 +104,7 @@ func TestFloat64Moments(t *testing.T) {
 }
 
 func TestSourceOfRand(t *testing.T) {
+	t.Parallel()
 	a := rand.New(New(1, "perm")).Perm(10)
 	b := rand.New(New(1, "perm")).Perm(10)
 	for i := range a {

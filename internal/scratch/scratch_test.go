@@ -3,7 +3,6 @@ package scratch
 import (
 	"runtime"
 	"testing"
-	"time"
 )
 
 // TestPool: a block is handed out again if it fits and is not much too large, never to two
@@ -29,17 +28,14 @@ func TestPool(t *testing.T) {
 		t.Error("a block that was used in part has lost the rest")
 	}
 	p.Put(make([]float32, 5000))
-	for k := 0; ; k++ {
-		p.mu.Lock()
-		left := len(p.free)
-		p.mu.Unlock()
-		if left == 0 {
-			break
-		}
-		if k == 1000 {
+	for k, left := 0, 1; left > 0; k++ {
+		if k == 10_000 {
 			t.Fatal("a block that nobody wants is kept")
 		}
 		runtime.GC()
-		time.Sleep(time.Millisecond)
+		runtime.Gosched() // to those who free
+		p.mu.Lock()
+		left = len(p.free)
+		p.mu.Unlock()
 	}
 }

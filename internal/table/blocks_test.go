@@ -12,13 +12,15 @@ import (
 	"time"
 )
 
-var wide = []Column{{Name: "node"}, {Name: `odd, "name"`}, {Name: " space"}, {Name: "mean", Kind: Number, Digits: 8}, {Name: "lat", Kind: Number}, {Name: "n", Kind: Whole}, {Name: "measured", Kind: Truth}}
+var wide = []Column{{Name: "node"}, {Name: `odd, "name"`}, {Name: " space"}, {Name: "mean", Kind: Number, Digits: 8},
+	{Name: "lat", Kind: Number}, {Name: "n", Kind: Whole}, {Name: "measured", Kind: Truth}}
 
 // randomRows returns rows of wide: texts that need quotes in CSV and texts that look as if they did, numbers of all
 // magnitudes, and missing cells.
 func randomRows(n int) []Row {
 	random := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"a", "7", " ", "\u00a0", "\u2003", "\t", ",", `"`, "\n", "\r", "\r\n", `\.`, `\`, ".", "ü", "日本", "\xff", ";", "'", "=1", "\u2028", "\x00", "\v"}
+	pieces := []string{"a", "7", " ", "\u00a0", "\u2003", "\t", ",", `"`, "\n", "\r", "\r\n", `\.`, `\`, ".", "ü", "日本", "\xff", ";", "'",
+		"=1", "\u2028", "\x00", "\v"}
 	text := func() Cell {
 		out := ""
 		for range random.IntN(4) {
@@ -29,7 +31,8 @@ func randomRows(n int) []Row {
 	number := func() Cell {
 		switch random.IntN(8) {
 		case 0:
-			return NumberCell([]float64{0, math.Copysign(0, -1), 1, -1, 1e21, 1e-5, 123456789, 99999999.5, math.MaxFloat64, math.SmallestNonzeroFloat64, math.NaN(), math.Inf(1), math.Inf(-1)}[random.IntN(13)])
+			return NumberCell([]float64{0, math.Copysign(0, -1), 1, -1, 1e21, 1e-5, 123456789, 99999999.5, math.MaxFloat64,
+				math.SmallestNonzeroFloat64, math.NaN(), math.Inf(1), math.Inf(-1)}[random.IntN(13)])
 		case 1:
 			return NumberCell(math.Float64frombits(random.Uint64()))
 		case 2:
@@ -138,6 +141,7 @@ func inBlocks(t testing.TB, f Format, columns []Column, rows []Row) []byte {
 
 // CSV is what encoding/csv writes, to the byte.
 func TestCSVBytes(t *testing.T) {
+	t.Parallel()
 	rows := randomRows(5000)
 	want := csvOf(t, rows)
 	var out bytes.Buffer
@@ -170,6 +174,7 @@ func TestCSVBytes(t *testing.T) {
 
 // Rows in blocks are the bytes of rows one by one.
 func TestBlocks(t *testing.T) {
+	t.Parallel()
 	rows := randomRows(300)
 	for k := range rows {
 		for c := range rows[k].Cells[:3] {
@@ -230,7 +235,8 @@ func BenchmarkCSV(b *testing.B) {
 	for _, name := range []string{"mean", "sd", "lower", "upper", "reading_lower", "reading_upper"} {
 		columns = append(columns, Column{Name: name, Kind: Number, Digits: 8})
 	}
-	columns = append(columns, Column{Name: "measured", Kind: Truth}, Column{Name: "value", Kind: Number, Digits: 8}, Column{Name: "n", Kind: Whole})
+	columns = append(columns, Column{Name: "measured", Kind: Truth}, Column{Name: "value", Kind: Number, Digits: 8},
+		Column{Name: "n", Kind: Whole})
 	random := rand.New(rand.NewPCG(1, 2))
 	rows := make([]Row, 4096)
 	for k := range rows {

@@ -11,8 +11,9 @@ import (
 
 // compressions are the extensions of compressed files.
 var compressions = map[string]func(io.Writer) (io.WriteCloser, error){
-	".gz":  func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
-	".zst": func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) }, // one: the same bytes on every machine
+	".gz": func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
+	// one: the same bytes on every machine
+	".zst": func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) },
 }
 
 // Extension returns the extension of a path in lower case, such as ".csv", also of

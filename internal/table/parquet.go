@@ -48,7 +48,8 @@ func newParquet(w io.Writer, columns []Column) (Writer, error) {
 	for _, c := range columns {
 		root.fields = append(root.fields, byName[c.Name])
 	}
-	out := parquet.NewGenericWriter[any](w, parquet.NewSchema("table", root), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetRows))
+	out := parquet.NewGenericWriter[any](w, parquet.NewSchema("table", root), parquet.Compression(&parquet.Zstd),
+		parquet.MaxRowsPerRowGroup(parquetRows))
 	return &parquetWriter{out: out, columns: columns}, nil
 }
 

@@ -14,12 +14,15 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-var columns = []Column{{Name: "node"}, {Name: `odd, "name"`}, {Name: "mean", Kind: Number, Digits: 8}, {Name: "lat", Kind: Number}, {Name: "n", Kind: Whole}, {Name: "measured", Kind: Truth}}
+var columns = []Column{{Name: "node"}, {Name: `odd, "name"`}, {Name: "mean", Kind: Number, Digits: 8}, {Name: "lat", Kind: Number},
+	{Name: "n", Kind: Whole}, {Name: "measured", Kind: Truth}}
 
 var rows = []Row{
-	{Cells: []Cell{TextCell("a"), TextCell("x, \"y\"\nz"), NumberCell(1.0 / 3), NumberCell(50.123456789), WholeCell(3), TruthCell(true)}, Geometry: Point(50.123456789, -7)},
+	{Cells: []Cell{TextCell("a"), TextCell("x, \"y\"\nz"), NumberCell(1.0 / 3), NumberCell(50.123456789), WholeCell(3), TruthCell(true)},
+		Geometry: Point(50.123456789, -7)},
 	{Cells: []Cell{TextCell("b"), {}, NumberCell(math.NaN()), NumberCell(math.Inf(1)), WholeAt(nil), TruthCell(false)}},
-	{Cells: []Cell{TextCell("ü<&"), TextCell(""), NumberCell(1e-7), NumberCell(1e22), WholeCell(-1 << 40), TruthCell(true)}, Geometry: Point(math.NaN(), 1)},
+	{Cells: []Cell{TextCell("ü<&"), TextCell(""), NumberCell(1e-7), NumberCell(1e22), WholeCell(-1 << 40), TruthCell(true)},
+		Geometry: Point(math.NaN(), 1)},
 }
 
 func written(t *testing.T, f Format, rows []Row) []byte {
@@ -41,6 +44,7 @@ func written(t *testing.T, f Format, rows []Row) []byte {
 }
 
 func TestCSV(t *testing.T) {
+	t.Parallel()
 	got, err := csv.NewReader(bytes.NewReader(written(t, CSV, rows))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +61,7 @@ func TestCSV(t *testing.T) {
 }
 
 func TestGeoJSON(t *testing.T) {
+	t.Parallel()
 	for _, count := range []int{0, 1, len(rows)} {
 		var got struct {
 			Type     string
@@ -74,10 +79,12 @@ func TestGeoJSON(t *testing.T) {
 			continue
 		}
 		a, b, c := got.Features[0], got.Features[1], got.Features[2]
-		if a.Type != "Feature" || fmt.Sprint(a.Geometry.Coordinates) != "[-7 50.123456789]" || fmt.Sprint(a.Properties) != "map[lat:50.123456789 mean:0.33333333 measured:true n:3 node:a odd, \"name\":x, \"y\"\nz]" {
+		if a.Type != "Feature" || fmt.Sprint(a.Geometry.Coordinates) != "[-7 50.123456789]" ||
+			fmt.Sprint(a.Properties) != "map[lat:50.123456789 mean:0.33333333 measured:true n:3 node:a odd, \"name\":x, \"y\"\nz]" {
 			t.Errorf("%+v", a)
 		}
-		if b.Geometry != nil || b.Properties["mean"] != nil || b.Properties["n"] != nil || len(b.Properties) != len(columns) || c.Geometry != nil || c.Properties["node"] != "ü<&" {
+		if b.Geometry != nil || b.Properties["mean"] != nil || b.Properties["n"] != nil || len(b.Properties) != len(columns) ||
+			c.Geometry != nil || c.Properties["node"] != "ü<&" {
 			t.Errorf("%+v and %+v", b, c)
 		}
 	}
@@ -85,6 +92,7 @@ func TestGeoJSON(t *testing.T) {
 
 // A Parquet file has the columns in their order and with their types.
 func TestParquet(t *testing.T) {
+	t.Parallel()
 	text := written(t, Parquet, rows)
 	f, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
@@ -94,7 +102,8 @@ func TestParquet(t *testing.T) {
 	for _, field := range f.Schema().Fields() {
 		names = append(names, field.Name()+" "+field.Type().String())
 	}
-	if got, want := strings.Join(names, "; "), `node STRING; odd, "name" STRING; mean DOUBLE; lat DOUBLE; n INT(64,true); measured BOOLEAN`; got != want {
+	if got, want := strings.Join(names, "; "),
+		`node STRING; odd, "name" STRING; mean DOUBLE; lat DOUBLE; n INT(64,true); measured BOOLEAN`; got != want {
 		t.Errorf("columns %s, want %s", got, want)
 	}
 	got := make([]parquet.Row, 4)
@@ -103,7 +112,8 @@ func TestParquet(t *testing.T) {
 	if err != nil && err != io.EOF || n != len(rows) {
 		t.Fatalf("%d rows, %v", n, err)
 	}
-	if a := got[0]; a[0].String() != "a" || a[1].String() != "x, \"y\"\nz" || a[2].Double() != 1.0/3 || a[3].Double() != 50.123456789 || a[4].Int64() != 3 || !a[5].Boolean() {
+	if a := got[0]; a[0].String() != "a" || a[1].String() != "x, \"y\"\nz" || a[2].Double() != 1.0/3 || a[3].Double() != 50.123456789 ||
+		a[4].Int64() != 3 || !a[5].Boolean() {
 		t.Errorf("%v", a)
 	}
 	if b := got[1]; !b[1].IsNull() || !b[2].IsNull() || !b[3].IsNull() || !b[4].IsNull() || b[5].IsNull() || b[5].Boolean() {
@@ -116,6 +126,7 @@ func TestParquet(t *testing.T) {
 
 // Many rows are in several groups, and the same rows are the same bytes.
 func TestParquetGroups(t *testing.T) {
+	t.Parallel()
 	many := make([]Row, parquetRows+5)
 	for k := range many {
 		many[k] = Row{Cells: []Cell{TextCell(fmt.Sprint(k)), {}, NumberCell(float64(k)), {}, WholeCell(k), TruthCell(k%2 == 0)}}
@@ -131,7 +142,9 @@ func TestParquetGroups(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for path, want := range map[string]Format{"a.csv": CSV, "b/a.GeoJSON": GeoJSON, "a.parquet": Parquet, "a.csv.gz": CSV, "a.geojson.zst": GeoJSON, "a.json": "", "a": "", "csv": "", "a.gz": ""} {
+	t.Parallel()
+	for path, want := range map[string]Format{"a.csv": CSV, "b/a.GeoJSON": GeoJSON, "a.parquet": Parquet, "a.csv.gz": CSV,
+		"a.geojson.zst": GeoJSON, "a.json": "", "a": "", "csv": "", "a.gz": ""} {
 		if got := FormatOf(path); got != want {
 			t.Errorf("%s is %q, want %q", path, got, want)
 		}
@@ -145,6 +158,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestCompress(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	if err := Compress(&out, "x.csv.zst", func(w io.Writer) error { _, err := io.WriteString(w, "hello"); return err }); err != nil {
 		t.Fatal(err)

@@ -10,12 +10,14 @@ import (
 var semantic = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
 func TestNumber(t *testing.T) {
+	t.Parallel()
 	if !semantic.MatchString(Number()) {
 		t.Errorf("%q is no semantic version", Number())
 	}
 }
 
 func TestDescribe(t *testing.T) {
+	t.Parallel()
 	const sum = "9f187fa0123456789abcdef0123456789abcdef0"
 	changed := []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: sum}, {Key: "vcs.modified", Value: "true"}}
 	for _, c := range []struct {

@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -26,10 +27,11 @@ const MaxNodes = 200
 // the zero value is a good choice.
 type Options struct {
 	Theta []float64 // hyperparameters; nil: a tenth above the start values
-	Draws int       // prior draws whose sample covariance is compared with K, a tenth of it in short mode; 0: 4000
+	Draws int       // prior draws whose sample covariance is compared with K, a tenth of it in the quick suite; 0: 4000
 }
 
-// Run tests k, a kernel on a small graph, against the contract of the interface.
+// Run tests k, a kernel on a small graph, against the contract of the interface. It changes the
+// number of threads, so that a test that calls it cannot be parallel.
 func Run(t *testing.T, k kernel.Kernel, opts Options) {
 	t.Helper()
 	n := k.Nodes()
@@ -44,9 +46,7 @@ func Run(t *testing.T, k kernel.Kernel, opts Options) {
 	if opts.Draws == 0 {
 		opts.Draws = 4000
 	}
-	if testing.Short() {
-		opts.Draws = min(opts.Draws, max(100, opts.Draws/10))
-	}
+	opts.Draws = testkit.Size(min(opts.Draws, max(100, opts.Draws/10)), opts.Draws)
 	cov, err := k.At(opts.Theta)
 	if err != nil {
 		t.Fatalf("At(%v): %v", opts.Theta, err)

@@ -32,6 +32,7 @@ func TestContract(t *testing.T) {
 // E[K₁K₁ᵀ] = ΦΦᵀ: an entry of K₁K₁ᵀ has the variance (K_ii·K_jj + K_ij²)/m, and
 // the mean over R seeds must lie within six of its standard deviations.
 func TestIsUnbiased(t *testing.T) {
+	t.Parallel()
 	const n, dim, runs = 20, 8, 400
 	f := ringFeatures(t, n, 4)
 	want := gram(t, newGRF(t, f, kernel.Diffusion{}), span(0, n))
@@ -62,6 +63,7 @@ func TestIsUnbiased(t *testing.T) {
 // A list has the same entries whether or not its columns are relabelled: rows of
 // the projection belong to nodes.
 func TestDoesNotDependOnLists(t *testing.T) {
+	t.Parallel()
 	const n = 300
 	k, err := lowrank.New(ringFeatures(t, n, 3), kernel.Diffusion{}, lowrank.Options{Dim: 6, Seed: 1})
 	if err != nil {

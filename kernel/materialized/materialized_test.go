@@ -23,6 +23,7 @@ func TestContract(t *testing.T) {
 
 // The dense kernel is the sparse one.
 func TestIsTheGRF(t *testing.T) {
+	t.Parallel()
 	grf := newGRF(t, scaleFreeFeatures(t), kernel.Matern{Nu: 2.5})
 	k, err := materialized.New(grf)
 	if err != nil {
@@ -80,6 +81,7 @@ func gram(t testing.TB, k kernel.Kernel, rows []int) *mat.SymDense {
 
 // An unknown mean does not hide the inverse, and leaves it right.
 func TestConstantKeepsInverse(t *testing.T) {
+	t.Parallel()
 	k, err := materialized.New(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
     covariates : "all" or list of names, optional
         Columns of the node table that the model may use. They belong to the graph, because
         a prediction needs them at every node.
-    values : {"gaussian", "student", "count", "share", "yes-no"}
+    values : {"gaussian", "student", "count", "share", "yes-no", "duration", "positive"}
         What ``y`` is: numbers with noise, numbers with gross errors, counts (with
         ``exposure`` in :meth:`fit`), positives among ``tested``, or 0 and 1. Predictions of
         the last three are rates and probabilities.

@@ -205,7 +205,7 @@ class Regressor(Data):
             (lambda: self.model().fit(np.zeros((3, 2)), [1, 2, 3]), UsageError, "2 columns"),
             (lambda: self.model().fit("abc", [1, 2, 3]), UsageError, "list or an array"),
             (lambda: self.model(values="count").fit(self.nodes, self.y - 5), BadData, "count"),
-            (lambda: self.model().fit(self.nodes, np.ones(n)), grfgp.FitError, "a constant"),
+            (lambda: self.model().fit(self.nodes, np.ones(n)), BadData, "nothing to learn from"),
             (lambda: self.model().fit(self.nodes, self.y, sample_weight=self.y), UsageError, "noise_sd"),
             (lambda: self.model().fit(self.nodes, self.y, tested=self.y), UsageError, "values='share'"),
             (lambda: GraphRegressor(self.graph, family="cubic").fit(self.nodes, self.y), UsageError, "family"),

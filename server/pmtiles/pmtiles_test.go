@@ -44,6 +44,7 @@ func world(zoom int) map[pmtilestest.Tile][]byte {
 var europe = [4]float64{-10.5, 35, 30.25, 71}
 
 func TestEveryTileIsFound(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name           string
 		packing, inner byte
@@ -51,7 +52,8 @@ func TestEveryTileIsFound(t *testing.T) {
 	}{{"plain", 1, 1, 0}, {"gzip", 2, 2, 0}, {"directories below the root", 1, 2, 7}, {"many of them", 1, 1, 1}} {
 		t.Run(c.name, func(t *testing.T) {
 			tiles := world(5)
-			a := open(t, pmtilestest.Archive{Kind: 2, Packing: c.packing, Inner: c.inner, MaxZoom: 5, Bounds: europe, Metadata: "{}", Tiles: tiles, Leaf: c.leaf}.Bytes())
+			a := open(t, pmtilestest.Archive{Kind: 2, Packing: c.packing, Inner: c.inner, MaxZoom: 5, Bounds: europe, Metadata: "{}", Tiles: tiles,
+				Leaf: c.leaf}.Bytes())
 			for z := range 7 {
 				for x := -1; x <= 1<<z; x++ {
 					for y := -1; y <= 1<<z; y++ {
@@ -68,10 +70,13 @@ func TestEveryTileIsFound(t *testing.T) {
 }
 
 func TestDescription(t *testing.T) {
+	t.Parallel()
 	sample := pmtilestest.Archive{Kind: 1, Packing: 2, Inner: 2, MaxZoom: 3, Bounds: europe, Tiles: world(3),
-		Metadata: `{"name": "Europe", "attribution": "<a href=\"https://example.org\">© Mapmakers</a> &amp; friends<script>1</script>", "vector_layers": []}`}
+		Metadata: `{"name": "Europe", "attribution": "<a href=\"https://example.org\">© Mapmakers</a> &amp; friends<script>1</script>", ` +
+			`"vector_layers": []}`}
 	a := open(t, sample.Bytes())
-	if a.Type != pmtiles.MVT || a.MaxZoom != 3 || a.Bounds != (pmtiles.Bounds{West: -10.5, South: 35, East: 30.25, North: 71}) || a.Name != "Europe" || a.Attribution != "© Mapmakers & friends 1" {
+	if a.Type != pmtiles.MVT || a.MaxZoom != 3 || a.Bounds != (pmtiles.Bounds{West: -10.5, South: 35, East: 30.25, North: 71}) ||
+		a.Name != "Europe" || a.Attribution != "© Mapmakers & friends 1" {
 		t.Errorf("%+v", a)
 	}
 	sample.Tiles[pmtilestest.Tile{Zoom: 1, X: 1, Y: 1}] = []byte("another, longer one")
@@ -82,6 +87,7 @@ func TestDescription(t *testing.T) {
 
 // What cannot be read is an error that says why, and takes no memory.
 func TestBadArchives(t *testing.T) {
+	t.Parallel()
 	good := pmtilestest.Archive{Kind: 2, Packing: 1, Inner: 1, MaxZoom: 2, Bounds: europe, Metadata: "{}", Tiles: world(2)}.Bytes()
 	change := func(at int, to ...byte) []byte {
 		body := bytes.Clone(good)
@@ -105,9 +111,11 @@ func TestBadArchives(t *testing.T) {
 		"long root":       {change(16, long...), pmtiles.ErrFormat, "root directory"},
 		"no gzip":         {change(97, 2), pmtiles.ErrFormat, "gzip"},
 		"cut in the root": {good[:130], pmtiles.ErrFormat, "ends early"},
-		"no JSON":         {pmtilestest.Archive{Kind: 2, Packing: 1, Inner: 1, Bounds: europe, Metadata: "{", Tiles: world(0)}.Bytes(), pmtiles.ErrFormat, "JSON"},
+		"no JSON": {pmtilestest.Archive{Kind: 2, Packing: 1, Inner: 1, Bounds: europe, Metadata: "{", Tiles: world(0)}.Bytes(),
+			pmtiles.ErrFormat, "JSON"},
 	} {
-		if _, err := pmtiles.Open(bytes.NewReader(c.body), int64(len(c.body))); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+		if _, err := pmtiles.Open(bytes.NewReader(c.body), int64(len(c.body))); !errors.Is(err, c.want) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -122,7 +130,8 @@ func TestBadArchives(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	for _, leaf := range []int{0, 3} {
 		for _, how := range []byte{1, 2} {
-			f.Add(pmtilestest.Archive{Kind: how, Packing: how, Inner: how, MaxZoom: 3, Bounds: europe, Metadata: `{"name":"x"}`, Tiles: world(3), Leaf: leaf}.Bytes())
+			f.Add(pmtilestest.Archive{Kind: how, Packing: how, Inner: how, MaxZoom: 3, Bounds: europe, Metadata: `{"name":"x"}`, Tiles: world(3),
+				Leaf: leaf}.Bytes())
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

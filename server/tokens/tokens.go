@@ -85,7 +85,8 @@ func CheckName(name string) error {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-@", r)
 	}
-	if name == "" || len(name) > MaxName || strings.HasPrefix(name, "-") || strings.ContainsRune(name, unicode.ReplacementChar) || strings.ContainsFunc(name, odd) {
+	if name == "" || len(name) > MaxName || strings.HasPrefix(name, "-") || strings.ContainsRune(name, unicode.ReplacementChar) ||
+		strings.ContainsFunc(name, odd) {
 		return fmt.Errorf("%w: the name %.80q; names have letters, digits and . _ - @, at most %d bytes", ErrName, name, MaxName)
 	}
 	return nil

@@ -31,6 +31,7 @@ func add(t *testing.T, path, name string, role tokens.Role) string {
 // A file that a server has open follows what is added and removed; the secrets are not
 // in it, and nobody else may read it.
 func TestFileFollowsChanges(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	f := tokens.Open(path)
 	if there, err := f.Exists(); there || err != nil {
@@ -70,6 +71,7 @@ func TestFileFollowsChanges(t *testing.T) {
 
 // A file that cannot be understood lets nobody in.
 func TestDamagedFile(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	secret := add(t, path, "anna", tokens.Run)
 	good, err := os.ReadFile(path)
@@ -78,7 +80,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 	f := tokens.Open(path)
 	line := strings.Split(string(good), "\n")[1]
-	for _, text := range []string{"", "something\n", string(good) + "ben boss 2026-01-02T03:04:05Z sha256:00\n", string(good) + line + "\n", string(good) + "ben\n"} {
+	for _, text := range []string{"", "something\n", string(good) + "ben boss 2026-01-02T03:04:05Z sha256:00\n", string(good) + line + "\n",
+		string(good) + "ben\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -101,6 +104,7 @@ func TestDamagedFile(t *testing.T) {
 }
 
 func TestRefusedChanges(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	for _, name := range []string{"", "a b", "a\nb", "\x1b[2J", "-x", "a/b", "a\u202eb", strings.Repeat("a", 65), "\xff"} {
 		if _, err := tokens.Add(path, name, tokens.Run, day); !errors.Is(err, tokens.ErrName) {
@@ -127,6 +131,7 @@ func TestRefusedChanges(t *testing.T) {
 
 // Changes at the same time all take effect.
 func TestChangesTogether(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	var wg sync.WaitGroup
 	for k := range 8 {
@@ -144,6 +149,7 @@ func TestChangesTogether(t *testing.T) {
 
 // Tokens that root adds belong to the user of the folder, who runs the server.
 func TestOwner(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
 	}
@@ -153,13 +159,15 @@ func TestOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		add(t, path, fmt.Sprint("robot", len(give)), tokens.Look)
-		if info, err := os.Stat(path); err != nil || fmt.Sprint(reflect.ValueOf(info.Sys()).Elem().FieldByName("Uid")) != "65534" || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(path); err != nil || fmt.Sprint(reflect.ValueOf(info.Sys()).Elem().FieldByName("Uid")) != "65534" ||
+			info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info.Sys(), err)
 		}
 	}
 }
 
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mine, needed tokens.Role
 		want         bool

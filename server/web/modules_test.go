@@ -80,7 +80,8 @@ func node(t *testing.T) string {
 // The lock file has versions and hashes, and names no registry.
 func readConfiguration(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"tsconfig.json", "tsconfig.strict.json", "tsconfig.worker.json", "worker.d.ts", "package.json", "package-lock.json"} {
+	for _, name := range []string{"tsconfig.json", "tsconfig.strict.json", "tsconfig.worker.json", "worker.d.ts", "package.json",
+		"package-lock.json"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

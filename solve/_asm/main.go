@@ -44,7 +44,8 @@ type sweep struct {
 
 // emit writes a function. blocks, diagonals, factors and sums are names of
 // parameters; body emits one row.
-func emit(name string, single bool, doc string, blocks, diagonals, factors, sums []string, body func(s *sweep, factor, sum map[string][]VecVirtual)) {
+func emit(name string, single bool, doc string, blocks, diagonals, factors, sums []string,
+	body func(s *sweep, factor, sum map[string][]VecVirtual)) {
 	float, size := "float64", 8
 	if single {
 		float, size = "float32", 4
@@ -324,17 +325,18 @@ func step(single, scaled bool) {
 		name, diagonals, sums = named("stepScaled", single), append(diagonals, "scale"), append(sums, "rz")
 		doc = "sets e += α∘p and r −= α∘(q + noise∘p), and adds rᵀr to rr and rᵀ(scale∘r) to rz."
 	}
-	emit(name, single, doc, []string{"e", "r", "p", "q"}, diagonals, []string{"alpha"}, sums, func(s *sweep, factor, sum map[string][]VecVirtual) {
-		p := s.load(s.at("p"))
-		h := s.shifted(s.load(s.at("q")), p)
-		s.store(s.plus(s.load(s.at("e")), s.times(factor["alpha"], p)), s.at("e"))
-		r := s.minus(s.load(s.at("r")), s.times(factor["alpha"], h))
-		s.store(r, s.at("r"))
-		s.add(sum["rr"], r, r)
-		if scaled {
-			s.add(sum["rz"], r, s.times(one(s.spread(s.scale)), r))
-		}
-	})
+	emit(name, single, doc, []string{"e", "r", "p", "q"}, diagonals, []string{"alpha"}, sums,
+		func(s *sweep, factor, sum map[string][]VecVirtual) {
+			p := s.load(s.at("p"))
+			h := s.shifted(s.load(s.at("q")), p)
+			s.store(s.plus(s.load(s.at("e")), s.times(factor["alpha"], p)), s.at("e"))
+			r := s.minus(s.load(s.at("r")), s.times(factor["alpha"], h))
+			s.store(r, s.at("r"))
+			s.add(sum["rr"], r, r)
+			if scaled {
+				s.add(sum["rz"], r, s.times(one(s.spread(s.scale)), r))
+			}
+		})
 }
 
 func begin(single, scaled bool) {
@@ -355,7 +357,8 @@ func begin(single, scaled bool) {
 }
 
 func rest(single bool) {
-	emit(named("rest", single), single, "sets r = α∘(p − (q + noise∘e)), and adds rᵀr to rr.", []string{"e", "r", "p", "q"}, []string{"noise"}, []string{"alpha"}, []string{"rr"},
+	emit(named("rest", single), single, "sets r = α∘(p − (q + noise∘e)), and adds rᵀr to rr.", []string{"e", "r", "p", "q"}, []string{"noise"},
+		[]string{"alpha"}, []string{"rr"},
 		func(s *sweep, factor, sum map[string][]VecVirtual) {
 			h := s.shifted(s.load(s.at("q")), s.load(s.at("e")))
 			r := s.times(factor["alpha"], s.minus(s.load(s.at("p")), h))
@@ -365,9 +368,10 @@ func rest(single bool) {
 }
 
 func add(single bool) {
-	emit(named("add", single), single, "sets e += α∘p.", []string{"e", "p"}, nil, []string{"alpha"}, nil, func(s *sweep, factor, _ map[string][]VecVirtual) {
-		s.store(s.plus(s.load(s.at("e")), s.times(factor["alpha"], s.load(s.at("p")))), s.at("e"))
-	})
+	emit(named("add", single), single, "sets e += α∘p.", []string{"e", "p"}, nil, []string{"alpha"}, nil,
+		func(s *sweep, factor, _ map[string][]VecVirtual) {
+			s.store(s.plus(s.load(s.at("e")), s.times(factor["alpha"], s.load(s.at("p")))), s.at("e"))
+		})
 }
 
 func curvature(single bool) {
@@ -384,7 +388,8 @@ func dot(single bool) {
 }
 
 func recur(single bool) {
-	emit(named("recur", single), single, "sets e = α∘(q + noise∘p) − β∘p − γ∘e, and adds eᵀe to ee.", []string{"e", "p", "q"}, []string{"noise"}, []string{"alpha", "beta", "gam"}, []string{"ee"},
+	emit(named("recur", single), single, "sets e = α∘(q + noise∘p) − β∘p − γ∘e, and adds eᵀe to ee.", []string{"e", "p", "q"},
+		[]string{"noise"}, []string{"alpha", "beta", "gam"}, []string{"ee"},
 		func(s *sweep, factor, sum map[string][]VecVirtual) {
 			p := s.load(s.at("p"))
 			v := s.times(factor["alpha"], s.shifted(s.load(s.at("q")), p))

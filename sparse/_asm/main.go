@@ -94,7 +94,8 @@ func (p precision) line() int { return 64 / p.bytes() }
 // separate instructions: a fused one would round differently from Go.
 func mulRows(name string, of precision, to mode) {
 	stream := to == streaming
-	TEXT(name, NOSPLIT, strings.ReplaceAll("func(dst *F, dstStride int, x *F, xStride, width int, rowPtr *int, rows int, colIdx *uint32, val *F)", "F", of.name))
+	TEXT(name, NOSPLIT, strings.ReplaceAll("func(dst *F, dstStride int, x *F, xStride, width int, rowPtr *int, rows int, colIdx *uint32, "+
+		"val *F)", "F", of.name))
 	Pragma("noescape")
 	doc := []string{
 		name + " sets rows rows of dst, of width columns, to the product of the matrix rows",

@@ -398,7 +398,8 @@ var (
 )
 
 // widened returns the rows of a block that the edge meets.
-func widened[F float32 | float64](ctx context.Context, p *Pattern, pool *scratch.Pool[F], x []F, own, columns, stride int) (met []F, release func(), err error) {
+func widened[F float32 | float64](ctx context.Context, p *Pattern, pool *scratch.Pool[F], x []F, own, columns, stride int) (met []F,
+	release func(), err error) {
 	ghosts := pool.Get(len(p.rim.Need()) * columns)
 	defer pool.Put(ghosts)
 	if err := ranks.Fill(ctx, p.rim, ghosts, x, columns, stride); err != nil {

@@ -62,6 +62,7 @@ func rowsOf(x *mat.Dense, lo, hi int) *mat.Dense {
 // Products with a spread matrix and with its transpose have the bits of those on one
 // rank, also where a rank owns no rows or no columns.
 func TestProductsHaveTheSameBits(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 9))
 	for _, shape := range [][2]int{{5 * 1024, 5 * 1024}, {1500, 7000}, {7000, 100}, {10, 10}} {
 		rows, cols := shape[0], shape[1]

@@ -58,7 +58,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 // All returns events of every kind, in a valid order.
 func All(name string) []study.Event {
 	one, half := 1.0, 0.5
-	settings := study.Settings{Name: name, Graph: "g", Goal: bayesopt.Threshold(0.25), Seed: 7, Budget: &one, Lease: study.DefaultLease, Cost: map[string]float64{"ä": 0.1, "b": 0.2}}
+	settings := study.Settings{Name: name, Graph: "g", Goal: bayesopt.Threshold(0.25), Seed: 7, Budget: &one, Lease: study.DefaultLease,
+		Cost: map[string]float64{"ä": 0.1, "b": 0.2}}
 	changed := settings
 	changed.Budget, changed.Lease = nil, study.Duration(time.Hour)
 	trial := func(id int, node string) study.Issued {
@@ -67,7 +68,8 @@ func All(name string) []study.Event {
 	var all []study.Event
 	for _, p := range []study.Payload{
 		study.Created{Settings: settings},
-		study.Asked{Key: "k", Count: 3, Basis: 1, Until: noon.Add(time.Hour), Short: bayesopt.NoNodesLeft, Trials: []study.Issued{trial(1, "ä"), trial(2, "b\"\n")}},
+		study.Asked{Key: "k", Count: 3, Basis: 1, Until: noon.Add(time.Hour), Short: bayesopt.NoNodesLeft,
+			Trials: []study.Issued{trial(1, "ä"), trial(2, "b\"\n")}},
 		study.Told{Trial: 1, Value: &half, Note: "n"},
 		study.Observed{Key: "o", Values: []study.Measurement{{Node: "c", Value: 1e308}, {Node: "d", Value: -5e-324}}},
 		study.Renewed{Trial: 2, Until: noon.Add(2 * time.Hour)},
@@ -84,7 +86,8 @@ func All(name string) []study.Event {
 		study.Changed{Settings: changed, Note: "more"},
 		study.Queued{Nodes: []study.Chosen{{Node: "g", Cost: 0.1}, {Node: "h", Cost: 0.2}}, Note: "mine"},
 		study.Unqueued{Nodes: []string{"h"}},
-		study.Asked{Count: 1, Basis: 18, Until: noon, Chosen: true, Trials: []study.Issued{{Trial: 5, Node: "g", Cost: 0.1, Why: "chosen by someone"}}},
+		study.Asked{Count: 1, Basis: 18, Until: noon, Chosen: true,
+			Trials: []study.Issued{{Trial: 5, Node: "g", Cost: 0.1, Why: "chosen by someone"}}},
 		study.Archived{Note: "a"},
 		study.Restored{},
 		study.Closed{Note: "c"},

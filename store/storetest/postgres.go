@@ -42,7 +42,8 @@ func StartPostgres(t testing.TB) *Server {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	as := unprivileged(t, dir)
-	s := &Server{URL: "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"grfgp"}}.Encode(), Dir: dir, data: filepath.Join(dir, "data")}
+	s := &Server{URL: "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"grfgp"}}.Encode(), Dir: dir,
+		data: filepath.Join(dir, "data")}
 	s.run = func(t testing.TB, name string, args ...string) {
 		t.Helper()
 		line := append(append([]string{}, as...), append([]string{filepath.Join(bin, name)}, args...)...)

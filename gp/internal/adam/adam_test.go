@@ -7,6 +7,7 @@ import (
 
 // A parabola is climbed to its top, at the same pace whatever its height.
 func TestAdam(t *testing.T) {
+	t.Parallel()
 	x, climb := []float64{3, 3}, New(2)
 	slope := func() []float64 { return []float64{-2 * x[0], -2e6 * x[1]} }
 	if climb.Step(x, slope(), 0.1); math.Abs(x[0]-2.9) > 1e-6 || math.Abs(x[1]-2.9) > 1e-6 {

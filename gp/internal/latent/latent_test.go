@@ -13,6 +13,7 @@ import (
 // The expectation of a softmax: for two classes against a sum over one variable,
 // for seven against many random draws.
 func TestSoftmaxExpectation(t *testing.T) {
+	t.Parallel()
 	for _, sd := range []float64{0, 0.5, 2, 4} {
 		for _, m := range []float64{-3, 0, 1, 5} {
 			l := Functions{mat.NewDense(1, 2, []float64{m, 0}), mat.NewDense(1, 2, []float64{sd * sd / 2, sd * sd / 2})}
@@ -61,6 +62,7 @@ func TestSoftmaxExpectation(t *testing.T) {
 
 // The temperature undoes a scale that latent functions were given by mistake.
 func TestCalibration(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rng.New(2, "temperature"))
 	const n, classes = 1000, 4
 	l := Functions{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
@@ -85,6 +87,7 @@ func TestCalibration(t *testing.T) {
 
 // Slopes of the log score against differences of it.
 func TestLogScoreSlopes(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rng.New(3, "slopes"))
 	const n, classes, step = 5, 3, 1e-6
 	l, class := New(n, classes), make([]int, n)
@@ -129,6 +132,7 @@ func TestLogScoreSlopes(t *testing.T) {
 
 // Peaks inside the range, at its ends, and of functions whose slope is flat far away.
 func TestPeak(t *testing.T) {
+	t.Parallel()
 	for _, at := range []float64{-4, -0.3, 0, 0.004, 1.7, 2.9, 5} {
 		for _, guess := range []float64{-1, 0, 2} {
 			count := 0
@@ -146,6 +150,7 @@ func TestPeak(t *testing.T) {
 // No class is preferred: functions that are alike have the same probability, and the smallest differences of means, far
 // below the error of a probability, decide which class is the most probable.
 func TestAlikeClasses(t *testing.T) {
+	t.Parallel()
 	for _, classes := range []int{2, 3, 7, 40} {
 		for _, sd := range []float64{0.3, 1, 3} {
 			for likely := range classes {

@@ -168,7 +168,8 @@ type bound struct {
 
 func newBound(q *variational, a *mat.Dense, prior []float64, class []int, l classLikelihood) *bound {
 	n, classes := len(class), len(q.precision)
-	b := &bound{marginal: q.marginals(a, prior), rest: remaining(a, prior), dm: mat.NewDense(n, classes, nil), dv: mat.NewDense(n, classes, nil)}
+	b := &bound{marginal: q.marginals(a, prior), rest: remaining(a, prior), dm: mat.NewDense(n, classes, nil),
+		dv: mat.NewDense(n, classes, nil)}
 	each := make([]float64, n)
 	parallel.Ranges(n, latent.BlockRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {

@@ -126,6 +126,7 @@ func (f *fit) climbed(t testing.TB, theta []float64) (*variational, *inducing, *
 
 // Derivatives of expectations by means and variances are those of differences.
 func TestClassLikelihoods(t *testing.T) {
+	t.Parallel()
 	mean, variance := []float64{0.3, -1, 0.8}, []float64{0.5, 1.5, 0.2}
 	for name, l := range map[string]classLikelihood{"softmax": newSoftmaxLikelihood(3), "robustmax": newRobustMax()} {
 		dm, dv, scratch := make([]float64, 3), make([]float64, 3), make([]float64, 3)
@@ -157,6 +158,7 @@ func TestClassLikelihoods(t *testing.T) {
 
 // The derivative of the bound by hyperparameters is that of differences.
 func TestBoundGradient(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"grf", "free", "series", "dense"} {
 		for _, robust := range []bool{false, true} {
 			f, theta := newFit(t, name, someLabels(14, 1), 9, robust)
@@ -186,6 +188,7 @@ func TestBoundGradient(t *testing.T) {
 // Natural gradients end where no change of a mean or of a covariance raises the
 // bound.
 func TestNaturalGradients(t *testing.T) {
+	t.Parallel()
 	f, theta := newFit(t, "grf", someLabels(14, 1), 9, false)
 	q, _, a, prior, b := f.climbed(t, theta)
 	value := func(q *variational) float64 { return newBound(q, a, prior, f.Class, f.likelihood).value }
@@ -227,6 +230,7 @@ func TestNaturalGradients(t *testing.T) {
 // The bound is below the evidence, here by a sum over a grid of all latent values:
 // three labels, two classes, six variables.
 func TestBoundBelowEvidence(t *testing.T) {
+	t.Parallel()
 	l := Problem{Nodes: []int{0, 1, 5}, Class: []int{0, 0, 1}, Classes: 2}
 	for _, robust := range []bool{false, true} {
 		f, theta := newFit(t, "dense", l, 3, robust)
@@ -288,6 +292,7 @@ func (f *fit) evidence(t testing.TB, theta []float64, robust bool) float64 {
 
 // Taking a label out of q is nearly what fitting without it gives.
 func TestVariationalLeaveOneOut(t *testing.T) {
+	t.Parallel()
 	l := someLabels(14, 1)
 	f, theta := newFit(t, "grf", l, 14, false)
 	_, _, _, _, b := f.climbed(t, theta)

@@ -103,7 +103,8 @@ func store(sums *[rows][vectors]VecVirtual, c, stride Register) {
 
 // tileStrided emits the same for an a and a b that are not packed.
 func tileStrided() {
-	TEXT("tileStridedAVX2", NOSPLIT, "func(steps int, alpha float64, a *float64, aRow, aStep int, b *float64, bStep int, c *float64, stride int)")
+	TEXT("tileStridedAVX2", NOSPLIT, "func(steps int, alpha float64, a *float64, aRow, aStep int, b *float64, bStep int, c *float64, "+
+		"stride int)")
 	Pragma("noescape")
 	Doc("tileStridedAVX2 is tileStridedGo for pointers.")
 

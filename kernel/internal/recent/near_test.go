@@ -6,6 +6,7 @@ import (
 )
 
 func TestWithin(t *testing.T) {
+	t.Parallel()
 	long := make([]int, nearRows)
 	for i := range long {
 		long[i] = 3 * i
@@ -33,6 +34,7 @@ func TestWithin(t *testing.T) {
 }
 
 func TestNear(t *testing.T) {
+	t.Parallel()
 	var c Cache[int]
 	long := make([]int, nearRows)
 	if _, _, ok := c.Near(long); ok {

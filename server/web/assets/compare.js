@@ -35,7 +35,7 @@ export async function comparePage(first, second) {
 export function pair(studies, first, second) {
   const alike = (a, b) => (a.settings.goal === b.settings.goal ? 2 : 0) + (a.settings.graph === b.settings.graph ? 1 : 0);
   const measured = (s) => (s.values > 0 ? 1 : 0);
-  const ranked = [...studies].sort((a, b) => measured(b) - measured(a) || b.updated.localeCompare(a.updated));
+  const ranked = [...studies].sort((a, b) => measured(b) - measured(a) || Date.parse(b.updated) - Date.parse(a.updated));
   const one = ranked.find((s) => s.name === first) ?? ranked.find((s) => ranked.some((t) => t !== s && t.values > 0 && alike(s, t) === 3)) ?? ranked[0];
   const others = ranked.filter((s) => s !== one && s.name !== first);
   const best = others.sort((a, b) => measured(b) - measured(a) || alike(one, b) - alike(one, a))[0];

@@ -14,19 +14,20 @@ const goals = [
   ["learn", "Predict all nodes well"],
   ["threshold", "Find the nodes above a level"],
 ];
-const values = [
-  ["", "numbers"],
-  ["student", "numbers with outliers (Student's t)"],
-  ["count", "counts: 0, 1, 2, …"],
-  ["count+exposure", "counts with an exposure, such as the number expected or the people at risk"],
-  ["share", "shares: positives among tested"],
-  ["yes-no", "yes or no: 1 or 0"],
-  ["class", "classes: names, such as oak or beech"],
-];
-const policies = ["thompson", "ei", "ucb", "learn", "straddle", "random", "bfs", "dfs", "degree", "variance"];
+
+// choices are the kinds of values of the server, as options; a kind with an optional exposure is two of them.
+function choices(kinds) {
+  const all = kinds.flatMap(({ name, title, exposure, exposures }) => {
+    const plain = [name === "gaussian" ? "" : name, title];
+    return exposure === "optional" ? [plain, [`${name}+exposure`, `${title}, each with an exposure: ${exposures}`]] : [plain];
+  });
+  return [...all, ["class", "classes: names, such as oak or beech"]];
+}
 
 export class SettingsForm {
-  constructor() {
+  // meta is what the server says of itself.
+  constructor(meta) {
+    this.kinds = meta.values;
     const input = (id, props) => {
       const made = h("input", { id, autocomplete: "off", ...props, oninput: () => accept(made) });
       return made;
@@ -35,7 +36,7 @@ export class SettingsForm {
     this.name = input("new-name", { required: true, maxlength: 128 });
     this.goal = select("new-goal", goals, "maximize");
     this.level = input("new-level", { inputmode: "decimal" });
-    this.values = select("new-values", values, "");
+    this.values = select("new-values", choices(meta.values), "");
     this.classes = input("new-classes", { placeholder: "oak, beech, pine" });
     this.classField = field("Classes", this.classes, "Names, with commas between them. Leave it empty to allow any class.");
     this.unit = input("new-unit", { maxlength: 20 });
@@ -43,7 +44,7 @@ export class SettingsForm {
     this.lease = input("new-lease", { inputmode: "decimal", value: "24" });
     this.leaseUnit = select("new-lease-unit", [["m", "minutes"], ["h", "hours"], ["d", "days"]], "h");
     this.leaseUnit.setAttribute("aria-label", "Unit of time");
-    this.policy = select("new-policy", [["", "the default of the goal"], ...policies.map((p) => [p, p])], "");
+    this.policy = select("new-policy", [["", "the default of the goal"], ...meta.policies.map((p) => [p, p])], "");
     this.seed = input("new-seed", { inputmode: "numeric", placeholder: "0" });
     this.transform = select("new-transform", [["", "none"], ["log", "logarithm, of values above 0"], ["log1p", "logarithm of 1 + the value"], ["sqrt", "square root"]], "");
     this.roles = select("new-roles", [["", "tried, up to 20,000 nodes"], ["none", "not used"]], "");
@@ -99,7 +100,8 @@ export class SettingsForm {
   // measured says what is measured, in the terms of the API.
   measured() {
     const kind = this.values.value;
-    return kind === "count+exposure" ? { values: "count", exposures: true } : { values: kind, exposures: kind === "share" };
+    const [name, exposed] = kind.split("+");
+    return { values: name, exposures: exposed !== undefined || this.kinds.some((k) => k.name === name && k.exposure === "required") };
   }
 
   // settings are what was entered. An error has the control that it is about.

@@ -26,7 +26,7 @@ class StartPage {
   constructor(meta, graphs, studies, first) {
     this.meta = meta;
     this.taken = studies.map((s) => s.name);
-    this.settings = new SettingsForm();
+    this.settings = new SettingsForm(meta);
     this.settings.name.addEventListener("change", () => this.checkName());
     this.settings.name.addEventListener("input", () => { this.named = true; });
     this.settings.values.addEventListener("change", () => { this.options.values = ""; this.readIfMeasured(); });

@@ -14,7 +14,7 @@ import { goalName } from "./study.js";
 const few = 5; // studies that need no search
 
 const orders = {
-  newest: ["Last change", (a, b) => b.updated.localeCompare(a.updated)],
+  newest: ["Last change", (a, b) => Date.parse(b.updated) - Date.parse(a.updated)],
   name: ["Name", (a, b) => a.name.localeCompare(b.name, undefined, { numeric: true })],
   values: ["Most measurements", (a, b) => b.values - a.values],
 };

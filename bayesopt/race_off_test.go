@@ -1,5 +1,0 @@
-//go:build !race
-
-package bayesopt_test
-
-const raceDetector = false

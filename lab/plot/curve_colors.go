@@ -1,0 +1,14 @@
+package plot
+
+import (
+	"image/color"
+)
+
+// curveColors are distinguishable with colour blindness (Okabe and Ito, 2008), and mostly in
+// grey; further lines are dashed.
+var curveColors = []color.NRGBA{
+	accent, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff},
+	ink,
+}
+
+const curvesWidth, curvesHeight = 560, 340

@@ -1,5 +1,0 @@
-//go:build !race
-
-package grfgp_test
-
-const raced = false
