@@ -25,6 +25,7 @@ type logPipe struct {
 	busy    bool // lines are being written
 	missing int  // lines dropped since the last that was written
 	dropped int  // lines dropped in all
+	failed  bool // the last line could not be written
 	ended   bool // writers wait for their line, for a while
 	running bool // the goroutine is there
 }
@@ -62,12 +63,18 @@ func (p *logPipe) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// pending reports whether something is to be written: lines, or how many are missing. The
+// latter waits for the next line where writing fails.
+func (p *logPipe) pending() bool {
+	return len(p.lines) > 0 || p.missing > 0 && !p.failed
+}
+
 // run passes lines on, until the pipe has ended and none is left.
 func (p *logPipe) run() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
-		for len(p.lines) == 0 {
+		for !p.pending() {
 			if p.ended {
 				p.running = false
 				p.changed.Broadcast()
@@ -86,17 +93,15 @@ func (p *logPipe) run() {
 			}
 		}
 		if missing > 0 && lost == 0 {
-			fmt.Fprintf(p.w, "%d lines of the log are missing here: they were written faster than they were read\n", missing)
-		} else {
-			lost += missing
+			if _, err := fmt.Fprintf(p.w, "%d lines of the log are missing here: they were written faster than they were read\n", missing); err == nil {
+				missing = 0
+			}
 		}
 		p.mu.Lock()
-		p.busy = false
+		p.busy, p.failed = false, lost > 0 || missing > 0
 		p.size -= size
-		if lost > 0 { // missing ones are counted already
-			p.dropped += max(0, lost-missing)
-			p.missing += lost
-		}
+		p.dropped += lost // missing ones are counted already
+		p.missing += lost + missing
 		p.changed.Broadcast()
 	}
 }
@@ -130,7 +135,7 @@ func (p *logPipe) flush(most time.Duration) {
 	defer timer.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !late && (p.busy || len(p.lines) > 0 || p.ended && p.running) {
+	for !late && (p.busy || p.pending() || p.ended && p.running) {
 		p.changed.Wait()
 	}
 }
