@@ -40,8 +40,10 @@ var forbidden = map[string][]string{
 	"server/pmtiles": {"grfgp"},
 	"server":         {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 
-	"internal/geometry": {"grfgp"},
-	"internal/table":    {"grfgp"},
+	"internal/exposition": {"grfgp/server"},
+	"internal/geometry":   {"grfgp"},
+	"internal/parquet":    {"grfgp"},
+	"internal/table":      {"grfgp/graph", "grfgp/graphio", "grfgp/formats"},
 
 	"lab/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"lab/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
@@ -123,9 +125,6 @@ func isLab(path string) bool {
 // productModules are all modules that are linked into the program grfgp. Each costs time to build, size, and
 // trust: add one only if the product cannot do without it.
 var productModules = strings.Fields(`
-	github.com/andybalholm/brotli
-	github.com/beorn7/perks
-	github.com/cespare/xxhash/v2
 	github.com/dustin/go-humanize
 	github.com/google/uuid
 	github.com/jackc/pgpassfile
@@ -133,19 +132,9 @@ var productModules = strings.Fields(`
 	github.com/jackc/pgx/v5
 	github.com/jackc/puddle/v2
 	github.com/klauspost/compress
-	github.com/munnerz/goautoneg
-	github.com/parquet-go/bitpack
-	github.com/parquet-go/jsonlite
-	github.com/parquet-go/parquet-go
-	github.com/pierrec/lz4/v4
-	github.com/prometheus/client_golang
-	github.com/prometheus/client_model
-	github.com/prometheus/common
-	github.com/prometheus/procfs
 	github.com/remyoudompheng/bigfft
 	github.com/spf13/cobra
 	github.com/spf13/pflag
-	github.com/twpayne/go-geom
 	golang.org/x/sync
 	golang.org/x/sys
 	golang.org/x/term

@@ -79,11 +79,16 @@ type budget int64
 // take counts the cells of a row, and returns an error if a table is absurdly large.
 func (b *budget) take(row []string) error {
 	const cell, slice = 16, 24 // bytes of a string and of a slice
-	*b += budget(slice + cell*len(row))
+	bytes := slice + cell*len(row)
 	for _, text := range row {
-		*b += budget(len(text))
+		bytes += len(text)
 	}
-	if *b > mostText {
+	return b.add(bytes)
+}
+
+// add counts bytes, and returns an error like take.
+func (b *budget) add(bytes int) error {
+	if *b += budget(bytes); *b > mostText {
 		return tooLarge(fmt.Sprintf("its table needs more than %d GiB of memory", mostText>>30))
 	}
 	return nil

@@ -121,6 +121,29 @@ func TestParquetGroups(t *testing.T) {
 	}
 }
 
+// Values in the encodings that files of newer versions have, and LZ4.
+func TestParquetEncodings(t *testing.T) {
+	t.Parallel()
+	f, err := readTable(t, "encodings.parquet", false, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.Rows.Names, "|"); got != "node|far|value|single|name|third|kind|small" || len(f.Rows.Rows) != 150 {
+		t.Fatalf("%d rows of %s", len(f.Rows.Rows), got)
+	}
+	for i, row := range f.Rows.Rows {
+		name := fmt.Sprintf("road %d", i*i)
+		if i%7 == 0 {
+			name = ""
+		}
+		want := fmt.Sprintf("%d|%d|%s|%s|%s|%t|kind %d|%d", i, i*7919%10007-5000, shortest(1/float64(i+1), 64),
+			shortest(float64(float32(float64(i)/3)), 32), name, i%3 == 0, i%5, i)
+		if got := strings.Join(row, "|"); got != want {
+			t.Fatalf("row %d is %s, want %s", i, got, want)
+		}
+	}
+}
+
 // Several tables are a question, one is taken, and what cannot be read says why.
 func TestContainerErrors(t *testing.T) {
 	t.Parallel()
@@ -164,6 +187,7 @@ func TestContainerErrors(t *testing.T) {
 		{"roads.arrow", "", Unsupported, "pandas.read_feather"},
 		{wal, "", Damaged, "its last changes are in used.db-wal"},
 		{cut("types.parquet", 500), "", Damaged, "cut short or damaged"},
+		{"brotli.parquet", "", Unsupported, "it is compressed by Brotli"},
 		{cut("city.db", 5000), "roads", Damaged, "cannot be read"},
 		{cut("one_sheet.xlsx", 4000), "", Damaged, "damaged"},
 	} {
@@ -287,8 +311,10 @@ func fuzzContainer(f *testing.F, format *Format, files ...string) {
 	})
 }
 
-func FuzzParquet(f *testing.F) { fuzzContainer(f, parquetFormat, "types.parquet", "roads.parquet") }
-func FuzzSQLite(f *testing.F)  { fuzzContainer(f, sqliteFormat, "one_table.db") }
+func FuzzParquet(f *testing.F) {
+	fuzzContainer(f, parquetFormat, "types.parquet", "roads.parquet", "encodings.parquet")
+}
+func FuzzSQLite(f *testing.F) { fuzzContainer(f, sqliteFormat, "one_table.db") }
 func FuzzExcel(f *testing.F) {
 	for _, sheet := range []string{`<row r="1"><c r="A1" t="b"><v>1</v></c><c t="d"><v>2024-01-31T00:00:00</v></c></row>`,
 		`<row r="9999999"/>`} {

@@ -201,7 +201,7 @@ func (o *openStudy) load() {
 		o.err = err
 		o.setStatus(engineStatus{State: engineFailed, Error: reason(err)})
 		o.mu.Unlock()
-		o.server.metrics.unloaded.Inc()
+		o.server.metrics.unloaded.Add(1)
 		o.server.log.Error("cannot make the engine of a study", "study", o.name, "error", err)
 		return
 	}

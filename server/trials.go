@@ -216,7 +216,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 		}
 		t, err := o.Tell(r.Context(), number, outcome, by(r, body.By))
 		if err == nil {
-			s.metrics.told.Inc()
+			s.metrics.told.Add(1)
 			o.fitSoon(false)
 		}
 		return t, err

@@ -93,7 +93,8 @@ func (p *logPipe) run() {
 			}
 		}
 		if missing > 0 && lost == 0 {
-			if _, err := fmt.Fprintf(p.w, "%d lines of the log are missing here: they were written faster than they were read\n", missing); err == nil {
+			const words = "%d lines of the log are missing here: they were written faster than they were read\n"
+			if _, err := fmt.Fprintf(p.w, words, missing); err == nil {
 				missing = 0
 			}
 		}

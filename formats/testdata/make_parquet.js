@@ -21,6 +21,11 @@ async function main() {
     t(id, value, small, name, day, "at", price, grade, ok, tiny, list, pair, bytes, clock)`);
   await db.run(`COPY types TO '${at("types.parquet")}' (FORMAT parquet, COMPRESSION snappy)`);
   await db.run(`COPY (SELECT i AS node, i * 0.5 AS value FROM range(3000) t(i)) TO '${at("groups.parquet")}' (FORMAT parquet, COMPRESSION gzip, ROW_GROUP_SIZE 2048)`);
+  await db.run(`CREATE TABLE encodings AS SELECT i AS node, (i * 7919) % 10007 - 5000 AS far, 1 / (i + 1.0::DOUBLE) AS value,
+    (i / 3.0)::FLOAT AS single, CASE WHEN i % 7 = 0 THEN NULL ELSE 'road ' || (i * i)::VARCHAR END AS name, i % 3 = 0 AS third,
+    'kind ' || (i % 5)::VARCHAR AS kind, i::INTEGER AS small FROM range(150) t(i)`);
+  await db.run(`COPY encodings TO '${at("encodings.parquet")}' (FORMAT parquet, COMPRESSION lz4_raw, PARQUET_VERSION V2, DICTIONARY_SIZE_LIMIT 20)`);
+  await db.run(`COPY (SELECT 1 AS node) TO '${at("brotli.parquet")}' (FORMAT parquet, COMPRESSION brotli)`);
   fs.writeFileSync(at("roads.arrow"), arrow.tableToIPC(arrow.tableFromArrays({ source: Int32Array.of(0, 1), target: Int32Array.of(1, 2) }), "file"));
 }
 

@@ -2,108 +2,70 @@ package table
 
 import (
 	"io"
+	"math"
 
-	"github.com/parquet-go/parquet-go"
+	"grfgp/internal/parquet"
 )
 
-// parquetRows is the number of rows that are held in memory until they are written
-// together: a row group.
-const parquetRows = 1 << 16
-
-// parquetWriter writes a Parquet file, compressed by zstd. All columns are optional.
+// parquetWriter writes a Parquet file. All columns may have missing values.
 type parquetWriter struct {
-	out     *parquet.GenericWriter[any]
+	out     *parquet.Writer
 	columns []Column
-	own     parquetBlock
-	row     [1]parquet.Row
 }
-
-// ordered is a group of columns in their own order; a parquet.Group sorts them by name.
-type ordered struct {
-	parquet.Group
-	fields []parquet.Field
-}
-
-func (o ordered) Fields() []parquet.Field { return o.fields }
 
 func newParquet(w io.Writer, columns []Column) (Writer, error) {
-	group := parquet.Group{}
-	for _, c := range columns {
-		node := parquet.String()
+	heads := make([]parquet.Column, len(columns))
+	for k, c := range columns {
+		heads[k] = parquet.Column{Name: c.Name, Type: parquet.ByteArray, Meaning: parquet.String}
 		switch c.Kind {
 		case Number:
-			node = parquet.Leaf(parquet.DoubleType)
+			heads[k] = parquet.Column{Name: c.Name, Type: parquet.Double}
 		case Whole:
-			node = parquet.Int(64)
+			heads[k] = parquet.Column{Name: c.Name, Type: parquet.Int64}
 		case Truth:
-			node = parquet.Leaf(parquet.BooleanType)
+			heads[k] = parquet.Column{Name: c.Name, Type: parquet.Boolean}
 		}
-		group[c.Name] = parquet.Optional(node)
 	}
-	byName := map[string]parquet.Field{}
-	for _, f := range group.Fields() {
-		byName[f.Name()] = f
-	}
-	root := ordered{Group: group}
-	for _, c := range columns {
-		root.fields = append(root.fields, byName[c.Name])
-	}
-	out := parquet.NewGenericWriter[any](w, parquet.NewSchema("table", root), parquet.Compression(&parquet.Zstd),
-		parquet.MaxRowsPerRowGroup(parquetRows))
-	return &parquetWriter{out: out, columns: columns}, nil
+	out, err := parquet.NewWriter(w, heads)
+	return &parquetWriter{out: out, columns: columns}, err
 }
 
-// parquetBlock is the values of some rows.
-type parquetBlock struct {
-	columns []Column
-	values  []parquet.Value // row after row
-}
+// parquetBlock is the cells of some rows, row after row.
+type parquetBlock struct{ cells []Cell }
 
-func (b *parquetBlock) Reset() { b.values = b.values[:0] }
+func (b *parquetBlock) Reset() { b.cells = b.cells[:0] }
 
 func (b *parquetBlock) Add(row Row) error {
-	for k, column := range b.columns {
-		c := row.Cells[k]
-		if !c.known {
-			b.values = append(b.values, parquet.NullValue().Level(0, 0, k))
-			continue
-		}
-		var v parquet.Value
-		switch column.Kind {
-		case Text:
-			v = parquet.ByteArrayValue([]byte(c.text))
-		case Number:
-			v = parquet.DoubleValue(c.number)
-		case Whole:
-			v = parquet.Int64Value(int64(c.number))
-		case Truth:
-			v = parquet.BooleanValue(c.number != 0)
-		}
-		b.values = append(b.values, v.Level(0, 1, k))
-	}
+	b.cells = append(b.cells, row.Cells...)
 	return nil
 }
 
-func (p *parquetWriter) NewBlock() Block { return &parquetBlock{columns: p.columns} }
+func (p *parquetWriter) NewBlock() Block { return &parquetBlock{} }
 
-func (p *parquetWriter) Write(row Row) error {
-	p.own.columns = p.columns
-	p.own.Reset()
-	if err := p.own.Add(row); err != nil {
-		return err
-	}
-	return p.WriteBlock(&p.own)
-}
-
-// WriteBlock writes row by row: pages end where the bytes of rows so far say, and not where blocks do.
 func (p *parquetWriter) WriteBlock(b Block) error {
-	for values, n := b.(*parquetBlock).values, len(p.columns); len(values) > 0; values = values[n:] {
-		p.row[0] = values[:n:n]
-		if _, err := p.out.WriteRows(p.row[:]); err != nil {
+	for cells, n := b.(*parquetBlock).cells, len(p.columns); len(cells) > 0; cells = cells[n:] {
+		if err := p.Write(Row{Cells: cells[:n]}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (p *parquetWriter) Write(row Row) error {
+	for k, column := range p.columns {
+		c := row.Cells[k]
+		v := parquet.Value{Known: c.known}
+		switch column.Kind {
+		case Text:
+			v.Bytes = []byte(c.text)
+		case Number:
+			v.Bits = math.Float64bits(c.number)
+		case Whole, Truth:
+			v.Bits = uint64(int64(c.number))
+		}
+		p.out.Set(k, v)
+	}
+	return p.out.EndRow()
 }
 
 func (p *parquetWriter) Close() error { return p.out.Close() }

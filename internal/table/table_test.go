@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
+
+	"grfgp/internal/parquet"
 )
 
 var columns = []Column{{Name: "node"}, {Name: `odd, "name"`}, {Name: "mean", Kind: Number, Digits: 8}, {Name: "lat", Kind: Number},
@@ -90,51 +93,74 @@ func TestGeoJSON(t *testing.T) {
 	}
 }
 
-// A Parquet file has the columns in their order and with their types.
-func TestParquet(t *testing.T) {
-	t.Parallel()
-	text := written(t, Parquet, rows)
-	f, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
+// parquetColumns opens a Parquet file, and reads all values of its groups, column after column.
+func parquetColumns(t *testing.T, text []byte) (*parquet.File, [][]string) {
+	t.Helper()
+	f, err := parquet.Open(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, field := range f.Schema().Fields() {
-		names = append(names, field.Name()+" "+field.Type().String())
+	values := make([][]string, len(f.Columns))
+	for g := range f.Groups() {
+		for k, c := range f.Columns {
+			if err := f.Read(t.Context(), g, k, func(v parquet.Value) error {
+				word := "missing"
+				switch {
+				case v.Known && c.Type == parquet.ByteArray:
+					word = strconv.Quote(string(v.Bytes))
+				case v.Known && c.Type == parquet.Double:
+					word = fmt.Sprint(v.Float())
+				case v.Known:
+					word = fmt.Sprint(v.Whole())
+				}
+				values[k] = append(values[k], word)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if got, want := strings.Join(names, "; "),
-		`node STRING; odd, "name" STRING; mean DOUBLE; lat DOUBLE; n INT(64,true); measured BOOLEAN`; got != want {
-		t.Errorf("columns %s, want %s", got, want)
+	return f, values
+}
+
+// A Parquet file has the columns in their order and with their types.
+func TestParquet(t *testing.T) {
+	t.Parallel()
+	f, values := parquetColumns(t, written(t, Parquet, rows))
+	var got []string
+	for k, c := range f.Columns {
+		got = append(got, fmt.Sprintf("%s %d %d: %s", c.Name, c.Type, c.Meaning, strings.Join(values[k], ", ")))
 	}
-	got := make([]parquet.Row, 4)
-	r := parquet.NewReader(bytes.NewReader(text))
-	n, err := r.ReadRows(got)
-	if err != nil && err != io.EOF || n != len(rows) {
-		t.Fatalf("%d rows, %v", n, err)
+	want := []string{
+		`node 6 1: "a", "b", "ü<&"`,
+		`odd, "name" 6 1: "x, \"y\"\nz", missing, ""`,
+		`mean 5 0: 0.3333333333333333, missing, 1e-07`,
+		`lat 5 0: 50.123456789, missing, 1e+22`,
+		`n 2 0: 3, missing, -1099511627776`,
+		`measured 0 0: 1, 0, 1`,
 	}
-	if a := got[0]; a[0].String() != "a" || a[1].String() != "x, \"y\"\nz" || a[2].Double() != 1.0/3 || a[3].Double() != 50.123456789 ||
-		a[4].Int64() != 3 || !a[5].Boolean() {
-		t.Errorf("%v", a)
-	}
-	if b := got[1]; !b[1].IsNull() || !b[2].IsNull() || !b[3].IsNull() || !b[4].IsNull() || b[5].IsNull() || b[5].Boolean() {
-		t.Errorf("%v", b)
-	}
-	if c := got[2]; c[1].IsNull() || c[1].String() != "" {
-		t.Errorf("an empty text is %v", c[1])
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
 // Many rows are in several groups, and the same rows are the same bytes.
 func TestParquetGroups(t *testing.T) {
 	t.Parallel()
-	many := make([]Row, parquetRows+5)
+	many := make([]Row, parquet.GroupRows+5)
 	for k := range many {
 		many[k] = Row{Cells: []Cell{TextCell(fmt.Sprint(k)), {}, NumberCell(float64(k)), {}, WholeCell(k), TruthCell(k%2 == 0)}}
 	}
 	text := written(t, Parquet, many)
-	f, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
-	if err != nil || f.NumRows() != int64(len(many)) || len(f.RowGroups()) != 2 {
-		t.Fatalf("%d rows in %d groups, %v", f.NumRows(), len(f.RowGroups()), err)
+	f, values := parquetColumns(t, text)
+	if got := f.Groups(); !slices.Equal(got, []int64{parquet.GroupRows, 5}) {
+		t.Fatalf("groups of %d rows", got)
+	}
+	for k := range many {
+		if values[0][k] != strconv.Quote(fmt.Sprint(k)) || values[1][k] != "missing" || values[4][k] != fmt.Sprint(k) ||
+			values[5][k] != fmt.Sprint(1-k%2) {
+			t.Fatalf("row %d is %s, %s, %s, %s", k, values[0][k], values[1][k], values[4][k], values[5][k])
+		}
 	}
 	if !bytes.Equal(text, written(t, Parquet, many)) {
 		t.Error("the second file differs")
