@@ -40,6 +40,7 @@ var forbidden = map[string][]string{
 	"server/pmtiles": {"grfgp"},
 	"server":         {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 
+	"internal/eigen":      {"grfgp/sparse", "grfgp/graph", "grfgp/covariate", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"internal/exposition": {"grfgp/server"},
 	"internal/geometry":   {"grfgp"},
 	"internal/parquet":    {"grfgp"},

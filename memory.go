@@ -149,7 +149,7 @@ func (e *estimator) places() float64 {
 }
 
 // share is the part of the places whose predictions one of several ranks holds: what
-// kernel.WindowOf can divide.
+// kernel.ByRows can divide.
 func (e *estimator) share() float64 {
 	divided := e.nodes > lazyNodes && e.spec.Times == nil && e.job.Classes == 0 && e.spec.Variance != "unit" && e.spec.Covariates == nil
 	if e.job.Ranks <= 1 || !divided {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/eigen"
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
 )
@@ -192,11 +193,12 @@ func (o *wordOperator) size(width int) {
 // spread sets dst, which may be x, to S·x for walk P, and to Sᵀ·x for its transpose.
 func (o *wordOperator) spread(dst, x *mat.Dense, walk *sparse.CSR) {
 	before, now, next := o.byNode[0], o.byNode[1], o.byNode[2]
+	before.Zero()
 	now.Copy(x)
 	dst.Scale(o.weights[0], now)
 	for k, weight := range o.weights[1:] {
 		walk.Mul(next, now)
-		chebyshev(next, now, before, k, 1, 0)
+		eigen.Chebyshev(next, now, before, k, 1, 0)
 		before, now, next = now, next, before
 		addScaled(dst, weight, now)
 	}
@@ -224,17 +226,17 @@ func (o *wordOperator) leading(ctx context.Context, want int) (*pairs, error) {
 	for i := range nodes {
 		nodes[i] = i
 	}
-	b := newBlock(o, nodes, min(n, want+max(8, want/4)))
-	squares, err := b.iterate(ctx, want, effort{o.perColumn(), products})
-	if err != nil || b.width() == 0 {
+	b := eigen.Start(o, nodes, min(n, want+max(8, want/4)), blockName)
+	squares, err := iterate(ctx, b, o, want, o.perColumn(), products)
+	if err != nil || b.Width() == 0 {
 		return nil, err
 	}
 	if squares == nil {
-		if squares, err = b.ritz(1); err != nil {
+		if squares, err = b.Ritz(eigen.Falling); err != nil {
 			return nil, err
 		}
 	}
-	p := &pairs{v: b.x, residuals: make([]float64, len(squares))}
+	p := &pairs{v: b.X, residuals: make([]float64, len(squares))}
 	for _, s := range squares {
 		p.values = append(p.values, math.Sqrt(max(0, s)))
 	}

@@ -20,6 +20,7 @@ import (
 
 	"grfgp/graph"
 	linalg "grfgp/internal/dense"
+	"grfgp/internal/eigen"
 	"grfgp/internal/testkit"
 )
 
@@ -384,16 +385,17 @@ func TestFewProducts(t *testing.T) {
 	const n, want, gap = 300, 24, 4
 	s := wordSet(t, topics(n, 5, 12, 60, "planted"))
 	_, values := exactWordVectors(t, s, nil, want)
-	count := &stopping{operator: newWordOperator(s.Words, nil)}
-	b := newBlock(count, upTo(n), want+8)
-	if squares, err := b.iterate(context.Background(), want, effort{perColumn: 1e12, products: 1}); squares != nil || err != nil {
+	count := &stopping{Operator: newWordOperator(s.Words, nil)}
+	b := eigen.Start(count, upTo(n), want+8, blockName)
+	if squares, err := iterate(context.Background(), b, count, want, 1e12, 1); squares != nil || err != nil {
 		t.Fatal(squares, err)
 	}
-	squares, err := b.ritz(1)
+	squares, err := b.Ritz(eigen.Falling)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most := 3 * (want + 8 + slab - 1) / slab; count.products > most {
+	const columns = 32 // of a product
+	if most := 3 * (want + 8 + columns - 1) / columns; count.products > most {
 		t.Errorf("%d products, want at most %d", count.products, most)
 	}
 	for k := range want {
@@ -432,9 +434,9 @@ func TestWordVectorsCancelled(t *testing.T) {
 	s := wordSet(t, topics(2000, 9, 12, 300, "cancelled"))
 	o := newWordOperator(s.Words, nil)
 	// The first product after the start cancels.
-	stop := &stopping{operator: o, after: 2, stop: cancel}
-	b := newBlock(stop, upTo(2000), 40)
-	if _, err := b.iterate(ctx, 24, effort{perColumn: 1, products: 1e9}); !errors.Is(err, context.Canceled) || stop.products > 4 {
+	stop := &stopping{Operator: o, after: 2, stop: cancel}
+	b := eigen.Start(stop, upTo(2000), 40, blockName)
+	if _, err := iterate(ctx, b, stop, 24, 1, 1e9); !errors.Is(err, context.Canceled) || stop.products > 4 {
 		t.Errorf("after cancellation: %v, after %d products", err, stop.products)
 	}
 	if _, err := s.WordVectors(ctx, 10); !errors.Is(err, context.Canceled) {
@@ -447,7 +449,7 @@ func TestWordVectorsCancelled(t *testing.T) {
 
 // stopping counts products and calls stop.
 type stopping struct {
-	operator
+	eigen.Operator
 	products, after int
 	stop            func()
 }
@@ -456,7 +458,7 @@ func (s *stopping) Mul(dst, x *mat.Dense) {
 	if s.products++; s.products == s.after {
 		s.stop()
 	}
-	s.operator.Mul(dst, x)
+	s.Operator.Mul(dst, x)
 }
 
 // TestDirections compares with a dense decomposition, hubs included, whose entries

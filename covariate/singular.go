@@ -1,17 +1,14 @@
 package covariate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/eigen"
 	"grfgp/internal/parallel"
-	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
 
@@ -58,6 +55,10 @@ const (
 	rough      = 0.1   // residual, relative to the eigenvalue, from which a vector is left out
 
 	leastProducts = 12
+	mostDegree    = 400                // of a filter,
+	filterGain    = 1e10               // by which it raises the largest eigenvalue, if that takes no higher degree
+	blockName     = "singular vectors" // of the random numbers that blocks start from
+	rowBlock      = 2048 // rows that are worked on as one
 )
 
 // singularVectors returns the leading singular vectors of a, at most want, with zeros
@@ -126,6 +127,7 @@ func exactPairs(a *sparse.CSR, nodes []int) (*pairs, error) {
 			}
 		}
 	}
+	// Draws depend on the signs of vectors: those of gonum stay as they are.
 	var e mat.EigenSym
 	if !e.Factorize(sym, true) {
 		return nil, fmt.Errorf("singular vectors of %d nodes do not converge", len(nodes))
@@ -133,28 +135,12 @@ func exactPairs(a *sparse.CSR, nodes []int) (*pairs, error) {
 	var u mat.Dense
 	e.VectorsTo(&u)
 	values := e.Values(nil)
-	order := byMagnitude(values)
-	p := &pairs{values: make([]float64, len(values)), v: mat.NewDense(n, len(values), nil), residuals: make([]float64, len(values))}
-	for to, from := range order {
-		p.values[to] = values[from]
-		for at, i := range nodes {
-			p.v.Set(i, to, u.At(at, from))
-		}
+	eigen.Sort(values, &u, eigen.Magnitude)
+	p := &pairs{values: values, v: mat.NewDense(n, len(nodes), nil), residuals: make([]float64, len(nodes))}
+	for at, i := range nodes {
+		p.v.SetRow(i, u.RawRowView(at))
 	}
 	return p, nil
-}
-
-// byMagnitude returns the indices of values, falling by magnitude; of equal
-// magnitudes, the positive value is first.
-func byMagnitude(values []float64) []int {
-	order := make([]int, len(values))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(math.Abs(values[j]), math.Abs(values[i])), cmp.Compare(values[j], values[i]))
-	})
-	return order
 }
 
 // take keeps at most want pairs: those that are apart from zero, have converged, and
@@ -296,70 +282,86 @@ func multiply(x []float64, f float64) {
 	}
 }
 
-// leadingPairs returns leading pairs of a, found by block.iterate. The last step solves the
+// leadingPairs returns leading pairs of a, found by iterate. The last step solves the
 // eigenproblem of a, which separates eigenvalues of opposite signs.
 func leadingPairs(ctx context.Context, a *sparse.CSR, nodes []int, want int) (*pairs, error) {
-	b := newBlock(a, nodes, min(len(nodes), want+max(8, want/8)))
-	b.power = 2
-	work := effort{perColumn: 2 * float64(a.NNZ()), products: leastProducts}
-	if _, err := b.iterate(ctx, want, work); err != nil || b.width() == 0 {
+	b := eigen.Start(a, nodes, min(len(nodes), want+max(8, want/8)), blockName)
+	if _, err := iterate(ctx, b, &squared{of: a}, want, 2*float64(a.NNZ()), leastProducts); err != nil || b.Width() == 0 {
 		return nil, err
 	}
-	return b.pairs()
+	b.A = a
+	values, err := b.Ritz(eigen.Magnitude)
+	if err != nil {
+		return nil, fmt.Errorf("singular vectors: %w", err)
+	}
+	p := &pairs{values: values, v: b.X, residuals: b.Residuals(values)}
+	for k, v := range values {
+		p.residuals[k] /= math.Abs(v) // NaN or infinite for a value of 0
+	}
+	return p, nil
 }
 
-// effort says how long block.iterate may take.
-type effort struct {
-	perColumn float64 // multiplications of a product of a^power with a vector
-	products  float64 // that are allowed at least, whatever the multiplications
+// squared is the square of a symmetric matrix. It keeps scratch memory, so only one product at a time can be computed.
+type squared struct {
+	of   *sparse.CSR
+	half *mat.Dense
 }
 
-// iterate makes x an orthonormal basis of the leading singular vectors of a. The block has more
-// columns than are wanted. Each round applies a Chebyshev polynomial of a^power that is at
-// most 1 up to the square of a singular value below those wanted and grows beyond, makes the
-// block orthonormal, and solves the eigenproblem of a^power within it. It returns the eigenvalues
-// if the columns of x are their vectors, else nil. A block of no columns means that a is zero.
-func (b *block) iterate(ctx context.Context, want int, work effort) ([]float64, error) {
-	b.multiply()
-	product := work.perColumn * float64(b.width())
-	left := max(mostWork, work.products*product)
-	var before []float64
-	for round := 0; ; round++ {
-		if err := ctx.Err(); err != nil {
+// Dims returns the size of the matrix.
+func (s *squared) Dims() (rows, cols int) { return s.of.Dims() }
+
+// Mul sets dst to the product with x.
+func (s *squared) Mul(dst, x *mat.Dense) {
+	if rows, cols := x.Dims(); s.half == nil || s.half.RawMatrix().Cols != cols {
+		s.half = mat.NewDense(rows, cols, nil)
+	}
+	s.of.Mul(s.half, x)
+	s.of.Mul(dst, s.half)
+}
+
+// iterate makes b, a new block of b.A, an orthonormal basis of its leading singular vectors. It goes on with a matrix
+// that has no negative eigenvalues, the square of b.A or b.A itself. The block has more columns than are wanted. Each round
+// filters by a polynomial that is at most 1 up to an eigenvalue below those wanted, and solves the eigenproblem within the
+// block. It returns the eigenvalues if the columns are their vectors, else nil. A block of no columns means that b.A is zero.
+// There are at least so many products, whatever the multiplications that each takes per column.
+func iterate(ctx context.Context, b *eigen.Block, matrix eigen.Operator, want int, perColumn, products float64) ([]float64,
+	error) {
+	product := perColumn * float64(b.Width())
+	left := max(mostWork, products*product)
+	if err := b.Filter(ctx, 1, 1, 0); err != nil {
+		return nil, err
+	}
+	// Plain products are the best use of a few: a filter takes one more to know its bound.
+	for ; b.Width() > 0 && left >= product && left < 3*product; left -= product {
+		if err := b.Filter(ctx, 1, 1, 0); err != nil {
 			return nil, err
 		}
-		b.orthonormalize()
-		switch {
-		case b.width() == 0:
+	}
+	b.A = matrix
+	var before []float64
+	for round := 0; ; round++ {
+		if b.Width() == 0 || b.Width() <= want && round > 0 || left < product {
+			// Fewer than wanted: the block spans the range of the matrix, so the pairs are exact.
 			return nil, nil
-		case b.width() <= want && round > 0, left < product:
-			// Fewer than wanted: the block spans the range of a, so the pairs are exact.
-			return nil, nil
-		case before == nil && left < 3*product:
-			// Plain products are the best use of a few: a filter takes one more to know its bound.
-			b.multiply()
-			left -= product
-			continue
 		}
-		squares, err := b.ritz(b.power)
+		squares, err := b.Ritz(eigen.Falling)
 		if err != nil {
 			return nil, err
 		}
-		if round == mostRounds || settled(squares, before, min(want, b.width())) {
+		if round == mostRounds || settled(squares, before, min(want, b.Width())) {
 			return squares, nil
 		}
 		before = squares
-		value := func(k int) float64 { return math.Sqrt(max(0, squares[min(k, b.width()-1)])) }
-		low := max(1e-8*value(0), value((want+b.width())/2))
-		if low == 0 {
+		low := max(1e-16*squares[0], squares[min((want+b.Width())/2, b.Width()-1)])
+		if low <= 0 {
 			return squares, nil
 		}
-		m := min(degree(value(0), low), int(left/product))
-		if err := b.filter(ctx, m, low); err != nil {
+		degree := max(1, min(mostDegree, int(math.Acosh(filterGain)/eigen.Rate(2*squares[0]/low-1)), int(left/product)))
+		if err := b.Filter(ctx, degree, 2/low, 1); err != nil {
 			return nil, err
 		}
-		n, _ := b.x.Dims()
-		left -= float64(m)*product + float64(n*b.width()*b.width())
+		n, _ := b.X.Dims()
+		left -= float64(degree)*product + float64(n*b.Width()*b.Width())
 	}
 }
 
@@ -375,29 +377,4 @@ func settled(squares, before []float64, first int) bool {
 		}
 	}
 	return true
-}
-
-// rate returns by how many e-folds a filter raises singular value s above those up to
-// low with every degree: T_m(y) ≈ exp(m·arcosh y)/2.
-func rate(s, low float64) float64 { return math.Acosh(max(1+1e-9, 2*(s/low)*(s/low)-1)) }
-
-// degree returns the degree of a filter that raises the largest singular value by
-// filterGain above those up to low.
-func degree(most, low float64) int {
-	const filterGain, largest = 1e10, 400
-	return max(1, min(largest, int(math.Acosh(filterGain)/rate(most, low))))
-}
-
-// startBlock returns random numbers at nodes and zeros elsewhere. A row depends on
-// its place among the nodes only.
-func startBlock(n int, nodes []int, width int) *mat.Dense {
-	x := mat.NewDense(n, width, nil)
-	random := rand.New(rng.New(0, "singular vectors"))
-	for _, i := range nodes {
-		row := x.RawRowView(i)
-		for c := range row {
-			row[c] = random.NormFloat64()
-		}
-	}
-	return x
 }

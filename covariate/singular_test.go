@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
+	"grfgp/internal/eigen"
 	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
@@ -99,10 +100,13 @@ func exact(t testing.TB, a *sparse.CSR) (values []float64, u *mat.Dense) {
 	}
 	var all mat.Dense
 	e.VectorsTo(&all)
-	unordered := e.Values(nil)
+	values = e.Values(nil)
+	unordered := slices.Clone(values)
+	slices.SortFunc(values, eigen.Magnitude)
 	u = mat.NewDense(n, n, nil)
-	for to, from := range byMagnitude(unordered) {
-		values = append(values, unordered[from])
+	for to, v := range values { // equal ones are in the same order
+		from := slices.Index(unordered, v)
+		unordered[from] = math.NaN()
 		u.SetCol(to, mat.Col(nil, from, &all))
 	}
 	return values, u

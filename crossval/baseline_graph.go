@@ -11,6 +11,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/solve"
+	"grfgp/space"
 	"grfgp/sparse"
 )
 
@@ -91,16 +92,17 @@ func (p *penalised) solve(ctx context.Context, d gp.Data, lambda float64, f *mat
 	diag := make([]float64, n)
 	for i := range diag {
 		// An isolated node without a measurement has no equation: its solution stays 0.
-		if diag[i] = lambda * p.diag[i]; diag[i]+count[i] <= 0 {
+		if diag[i] = lambda*p.diag[i] + count[i]; diag[i] <= 0 {
 			diag[i] = 1
 		}
 	}
-	jacobi, err := solve.NewJacobi(diag, count)
+	jacobi, err := solve.NewJacobi(space.Host(), space.Rows(n), diag)
 	if err != nil {
 		return nil, fmt.Errorf("graph ridge: %w", err)
 	}
-	opts := solve.Options{Tol: 1e-6, MaxIter: p.maxIter, Precond: jacobi}
-	if _, err := solve.CG(ctx, f, p, count, right, opts); err != nil && !errors.Is(err, solve.ErrNotConverged) {
+	defer jacobi.Free()
+	opts := solve.Options{Tol: 1e-6, MaxIter: p.maxIter}
+	if _, err := solve.CG(ctx, f, p, count, right, jacobi, opts); err != nil && !errors.Is(err, solve.ErrNotConverged) {
 		return nil, fmt.Errorf("graph ridge: %w", err)
 	}
 	all := make([]float64, n)

@@ -142,7 +142,7 @@ func (r *ridge) solve(ctx context.Context, penalty float64) (*mat.Dense, error) 
 			noise[c] = penalty * r.average
 		}
 		opts := solve.Options{Tol: 1e-6, MaxIter: 1000}
-		if _, err := solve.CG(ctx, r.beta, r, noise, right, opts); err != nil && !errors.Is(err, solve.ErrNotConverged) {
+		if _, err := solve.CG(ctx, r.beta, r, noise, right, nil, opts); err != nil && !errors.Is(err, solve.ErrNotConverged) {
 			return nil, err
 		}
 		return r.beta, nil

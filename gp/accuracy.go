@@ -1,14 +1,6 @@
 package gp
 
-import (
-	"context"
-	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
-
-	"grfgp/solve"
-)
+import "math"
 
 // accuracy says how small a residual r = b − Hx has to be. What counts is its size
 // beside the noise. A sample with a residual is off by K_·x H⁻¹r, independently of
@@ -37,22 +29,6 @@ var (
 	// which has to be small beside variances that may be below σ².
 	forCovariances = accuracy{loosest: 1e-4, tightest: 1e-9, share: 0.05, squared: true}
 )
-
-// tolerances returns the relative residual to reach in each column of b, of which each
-// rank has its rows.
-func (a accuracy) tolerances(ctx context.Context, rows *solve.Rows, noise []float64, b *mat.Dense) ([]float64, error) {
-	here, _ := b.Dims()
-	n, _ := rows.Total(here)
-	least, err := rows.Least(ctx, slices.Min(noise))
-	if err != nil {
-		return nil, err
-	}
-	norms, err := rows.ColumnNorms(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	return a.of(n, least, norms), nil
-}
 
 // of returns the tolerances for n rows with so much noise at least, given the norms of the
 // right-hand sides.

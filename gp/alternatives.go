@@ -265,7 +265,8 @@ func (m *Model) shapeOfNew() Shape {
 // beside returns the model at an alternative.
 func (m *Model) beside(a Alternative) *Model {
 	q := *m
-	q.theta, q.noise, q.shape.Dispersion, q.alternatives = a.Theta, a.Noise, a.Dispersion, nil
+	q.noise, q.shape.Dispersion, q.alternatives, q.hold = a.Noise, a.Dispersion, nil, nil
+	q.settle(a.Theta)
 	return &q
 }
 

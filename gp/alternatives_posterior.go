@@ -7,14 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
-	"grfgp/kernel"
 )
-
-// alternative is the posterior mean at an Alternative, k_·x·alpha.
-type alternative struct {
-	model *Model
-	alpha []float64
-}
 
 // WithAlternatives returns the posterior with the alternatives of m, which must be its
 // model with Model.WithAlternatives.
@@ -38,7 +31,8 @@ func (p *Posterior) addAlternatives(condition func(*Model) (*Posterior, error)) 
 		if err != nil {
 			return err
 		}
-		p.alternatives = append(p.alternatives, alternative{q.model, q.alpha})
+		q.solver, q.lower = nil, nil // its mean is all that is asked for
+		p.alternatives = append(p.alternatives, q)
 	}
 	return nil
 }
@@ -46,7 +40,7 @@ func (p *Posterior) addAlternatives(condition func(*Model) (*Posterior, error)) 
 // addStandard is addAlternatives for Gaussian data.
 func (p *Posterior) addStandard(ctx context.Context) error {
 	return p.addAlternatives(func(m *Model) (*Posterior, error) {
-		k, err := m.kernel.At(m.theta)
+		k, err := m.prior()
 		if err != nil {
 			return nil, err
 		}
@@ -60,17 +54,13 @@ func (p *Posterior) shifts(ctx context.Context, l places) (*mat.Dense, error) {
 	if len(p.alternatives) == 0 {
 		return nil, nil
 	}
-	base, err := l.product(ctx, p, p.cov, p.alpha)
+	base, err := p.standardMean(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	all := mat.NewDense(l.len(), len(p.alternatives), nil)
 	for k, a := range p.alternatives {
-		cov, err := a.model.kernel.At(a.model.theta)
-		if err != nil {
-			return nil, err
-		}
-		beside, err := l.product(ctx, p, kernel.WithConstant(cov, a.model.meanVar), a.alpha)
+		beside, err := a.standardMean(ctx, l)
 		if err != nil {
 			return nil, err
 		}

@@ -43,7 +43,8 @@ func (m *Model) approximate(ctx context.Context, k kernel.Covariance, d Data) (*
 	var f []float64
 	var err error
 	if m.solver == Iterative {
-		f, p.alpha, err = p.findIteratively(ctx, s.Nodes, most)
+		p.data.Nodes, p.solver = s.Nodes, iteratively{p}
+		f, p.alpha, err = p.findIteratively(ctx, most)
 	} else {
 		f, p.alpha, err = p.findExactly(ctx, s.Nodes)
 	}
@@ -87,8 +88,8 @@ func (p *Posterior) unskew(ctx context.Context, f []float64) error {
 func (p *Posterior) variancesMeasured(ctx context.Context) ([]float64, error) {
 	n := p.data.Len()
 	out := make([]float64, n)
-	if p.chol != nil {
-		p.chol.InverseDiag(out)
+	if h := p.factored(); h != nil {
+		h.InverseDiag(out)
 		for k, q := range out {
 			out[k] = max(p.noise[k]*(1-p.noise[k]*q), 0)
 		}
@@ -97,7 +98,7 @@ func (p *Posterior) variancesMeasured(ctx context.Context) ([]float64, error) {
 	// A draw about its mean is a draw given measurements of 0.
 	centered := *p
 	centered.data.Y = make([]float64, n)
-	draws, err := centered.sample(ctx, p.wholeList(p.data.Nodes), skewDraws, varianceSeed)
+	draws, err := centered.sample(ctx, wholeList(p.data.Nodes), skewDraws, varianceSeed)
 	if err != nil {
 		return nil, err
 	}
@@ -158,16 +159,11 @@ func (m *measured) logScale(u Units) float64 {
 // standard error of the determinant.
 func (p *Posterior) logMarginal(ctx context.Context) (value, se float64, err error) {
 	m := p.measured
-	if p.chol != nil {
+	if p.factored() != nil {
 		return m.marginal - m.logScale(p.model.units), 0, nil
 	}
-	system, err := p.iterative()
-	if err != nil {
-		return 0, 0, err
-	}
-	logDet, se, err := system.logDet(ctx, 0) // of B
-	if err != nil {
+	if value, se, err = p.logDet(ctx); err != nil { // of B
 		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
 	}
-	return m.fit - logDet/2 - m.logScale(p.model.units), se / 2, nil
+	return m.fit - value/2 - m.logScale(p.model.units), se / 2, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"grfgp/internal/gpu"
+	"grfgp/space"
 )
 
 // Card is a graphics card for one fit and what follows from it: they use it where their
@@ -22,7 +23,7 @@ type Card struct {
 	failures []string // among the notes
 	used     bool
 	lost     *loss
-	kept     *kept // of the device; nil until first used
+	kept     *hold // of the device; nil until first used
 	from     int   // as cardFrom, which 0 means
 }
 
@@ -34,7 +35,7 @@ type loss struct {
 
 // NewCard returns the Card of a device, which may be nil.
 func NewCard(d *gpu.Device, must bool) *Card {
-	return &Card{Device: d, Must: must, lost: new(loss), kept: new(kept)}
+	return &Card{Device: d, Must: must, lost: new(loss), kept: new(hold)}
 }
 
 // New returns a Card of the same device without notes, for another computation. A device
@@ -132,6 +133,39 @@ func (c *Card) Failures() []string {
 	return slices.Clone(c.failures)
 }
 
+// keeps returns what the device keeps.
+func (c *Card) keeps() *hold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil {
+		c.kept = new(hold)
+	}
+	return c.kept
+}
+
+// errNotThere is returned by what is called on a card for something that it cannot have.
+var errNotThere = errors.New("not on the card")
+
+// try calls do with the memory of the device while nobody else computes there; nil is no device. done is false without an
+// error where the processor has to go on: what was done counts for nothing then.
+func (c *Card) try(ctx context.Context, device *gpu.Device, what string, do func(s space.Space, h *hold) error) (done bool, err error) {
+	for first := true; device != nil; first = false {
+		failure, err := c.compute(ctx, func() error { return do(space.Card(device), c.keeps()) })
+		switch {
+		case failure != nil && first && errors.Is(failure, gpu.ErrMemory) && c.forget(): // there is room now
+			continue
+		case failure != nil:
+			return false, c.Failed(failure)
+		case errors.Is(err, errNotThere):
+			return false, nil
+		case err == nil && what != "":
+			c.Did(what)
+		}
+		return true, err
+	}
+	return false, nil
+}
+
 // compute calls do while nobody else computes on the device, and returns its error, and the failure of the
 // device, from which its error may follow.
 func (c *Card) compute(ctx context.Context, do func() error) (failure, err error) {
@@ -141,6 +175,13 @@ func (c *Card) compute(ctx context.Context, do func() error) (failure, err error
 	defer c.Device.Release()
 	err = do()
 	return c.Device.Err(), err
+}
+
+// forget frees all that is kept, and reports whether there was something.
+func (c *Card) forget() bool {
+	some := c.keeps().empty()
+	c.Device.Trim()
+	return some
 }
 
 // Failed says how a computation goes on after a failure of the device. If it returns nil, the processor goes
@@ -158,7 +199,7 @@ func (c *Card) Failed(err error) error {
 			l.err = err
 		}
 		l.mu.Unlock()
-		c.keeps().drop()
+		c.keeps().empty()
 	}
 	if c.Must {
 		return err

@@ -41,8 +41,9 @@ type learnState struct {
 	Worst      float64
 	Single     bool // in float32
 	Solutions  []float64
-	Singles    []float32
-	Ahead      aheadState
+	Before     []float64 // solutions of the step before; nil: there are none
+	Last       []float64 // free hyperparameters of the last step, and their change to it
+	Change     []float64
 	Built      []float64 // where the preconditioner was made; nil: there is none
 	Generation int       // counts states
 }
@@ -57,14 +58,16 @@ type keeper struct {
 }
 
 // newKeeper returns the keeper of a fit; theta is where it starts.
-func newKeeper(store Checkpoints, g *ranks.Group, w *learner, theta []float64, epochs int) *keeper {
+func newKeeper(store Checkpoints, w *learner, theta []float64, epochs int) *keeper {
+	g := w.rows.axis.Group()
 	k := &keeper{store: store, group: g, last: time.Now()}
 	if store == nil {
 		return k
 	}
 	h := sha256.New()
-	d := w.data
-	for _, part := range []any{int64(d.Len()), int64s(d.Nodes), d.Y, d.NoiseVar, d.Count, d.Scatter, theta, int64(epochs), w.seed,
+	d := w.own
+	const form = 2 // of a state
+	for _, part := range []any{int64(form), int64(d.Len()), int64s(d.Nodes), d.Y, d.NoiseVar, d.Count, d.Scatter, theta, int64(epochs), w.seed,
 		int64(w.opts.Probes), w.opts.Tol, w.opts.Plain, w.opts.Fresh, w.meanVar, int64(g.Rank()), int64(g.Size())} {
 		_ = binary.Write(h, binary.LittleEndian, part) // a hash takes all
 	}
@@ -173,49 +176,54 @@ func b2u(b bool) uint8 {
 // state returns what the learner needs to go on after an epoch; ok is false if a card has failed, which the next
 // step finds out.
 func (w *learner) state(ctx context.Context, epoch int, x []float64, climb *adam.Adam) (s learnState, ok bool) {
-	s = learnState{Epoch: epoch, X: x, Climb: climb.State(), Taken: w.taken, Worst: w.worst, Single: w.single != nil, Ahead: w.ahead.state(),
-		Built: w.built}
-	switch {
-	case w.device != nil:
-		s.Built = w.device.made
-		if s.Solutions, s.Ahead.Before, ok = w.device.blocks(ctx); !ok {
-			return s, false
+	s = learnState{Epoch: epoch, X: x, Climb: climb.State(), Taken: w.taken, Worst: w.worst, Single: w.rows.space.Single(), Last: w.ahead.x,
+		Change: w.ahead.change, Built: w.built}
+	failure, err := w.compute(ctx, func() error {
+		s.Solutions = numbersOf(w.solutions).RawMatrix().Data
+		if w.before != nil {
+			s.Before = numbersOf(w.before).RawMatrix().Data
 		}
-	case w.single != nil:
-		s.Singles = w.single.solutions.Data
-	default:
-		s.Solutions = w.solutions.RawMatrix().Data
-	}
-	return s, true
+		return nil
+	})
+	w.pending = failure
+	return s, failure == nil && err == nil
 }
 
-// restoreState puts a learner where it was.
-func (w *learner) restoreState(ctx context.Context, s *learnState) error {
-	if w.device != nil {
-		w.taken, w.worst, w.ahead = s.Taken, s.Worst, s.Ahead.ahead()
-		failure, err := w.card.compute(ctx, func() error { return w.device.restore(ctx, s) })
-		if failure == nil {
+// restore puts a learner where it was.
+func (w *learner) restore(ctx context.Context, s *learnState) error {
+	theta := w.params.Natural(s.X)
+	if w.rows.space.Single() && !s.Single {
+		w.wide = true
+		w.leave(true)
+		if err := w.begin(ctx, theta); err != nil {
 			return err
 		}
-		if err := w.leaveCard(failure); err != nil {
-			return err
-		}
 	}
-	if !s.Single && w.single != nil {
-		w.single = nil
-		w.prepare()
+	failure, err := w.compute(ctx, func() error { return w.load(ctx, s) })
+	if failure == nil {
+		return err
 	}
-	w.taken, w.worst, w.ahead = s.Taken, s.Worst, s.Ahead.ahead()
-	if w.single != nil {
-		copy(w.single.solutions.Data, s.Singles)
-		return nil
+	if err := w.leaveCard(ctx, theta, failure); err != nil {
+		return err
 	}
-	copy(w.solutions.RawMatrix().Data, s.Solutions)
+	return w.load(ctx, s)
+}
+
+func (w *learner) load(ctx context.Context, s *learnState) error {
+	w.taken, w.worst, w.ahead, w.cold = s.Taken, s.Worst, ahead{s.Last, s.Change}, false
+	w.solutions.Set(s.Solutions)
+	if s.Before != nil {
+		w.before = w.solutions.Like()
+		w.before.Set(s.Before)
+	}
 	if s.Built == nil {
 		return nil
 	}
 	w.x = slices.Clone(s.Built)
 	own, noise := w.params.split(w.params.Natural(w.x))
-	_, _, err := w.at(ctx, own, noises(w.data, noise))
+	if err := w.rows.set(ctx, own); err != nil {
+		return err
+	}
+	_, err := w.prepare(ctx, noise)
 	return err
 }

@@ -151,7 +151,7 @@ func (f *classFactor) leaveOutWeights(ctx context.Context, a, b *mat.Dense) (*ma
 	g := mat.NewSymDense(n, nil)
 	triangle := dense.OfSymmetric(g.RawSymmetric()).T() // the upper triangle is the lower one of the transpose
 	solved := mat.NewDense(n, classes, nil)
-	if err := f.solve(ctx, solved, a, 1, accuracy{}); err != nil {
+	if err := f.solve(ctx, solved, a, 1); err != nil {
 		return nil, err
 	}
 	alpha, beta := dense.View(f.alpha), dense.View(solved)

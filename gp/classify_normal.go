@@ -10,9 +10,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp/internal/latent"
+	"grfgp/internal/gpu"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/progress"
+	"grfgp/space"
 )
 
 // normalClassifier has a normal posterior for the latent function of each class,
@@ -23,16 +25,11 @@ type normalClassifier struct {
 	cov         kernel.Covariance // with the unknown mean
 	scale       float64           // of latent functions: standardised to as they are
 	calibration Calibration
-	system      classSystem
-	exact       *classFactor // system with the exact solver; nil with the iterative one
+	exact       *classFactor // nil with the iterative solver
 	alpha       *mat.Dense   // H_c⁻¹y_c, a column per class
 	leaveOneOut *mat.Dense   // in the order of the labels as given; nil unless exact
-}
-
-// classSystem solves H_c·dst = b, for blocks with the given number of columns per
-// class.
-type classSystem interface {
-	solve(ctx context.Context, dst, b *mat.Dense, columns int, a accuracy) error
+	card        *Card        // nil: none
+	hold        *hold
 }
 
 // classifyByRegression fits Dirichlet or OneVsAll.
@@ -42,7 +39,7 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	if err != nil {
 		return nil, r, err
 	}
-	t := &tuner{kernel: k, labels: l, params: p, method: opts.Method, solver: opts.Solver, seed: opts.Seed}
+	t := &tuner{kernel: k, labels: l, params: p, method: opts.Method, solver: opts.Solver, seed: opts.Seed, card: opts.Device}
 	if opts.State != nil {
 		if len(opts.State.Theta) != len(p.list) {
 			return nil, r, fmt.Errorf("%d values for %d parameters", len(opts.State.Theta), len(p.list))
@@ -108,7 +105,7 @@ func newRegressions(m ClassMethod, k kernel.Kernel, l Labels, p *params) (*regre
 
 // newClassifier returns the classifier at theta without its solver.
 func (t *tuner) newClassifier(l Labels, theta []float64, k Calibration) *normalClassifier {
-	c := &normalClassifier{theta: slices.Clone(theta), calibration: k}
+	c := &normalClassifier{theta: slices.Clone(theta), calibration: k, card: t.card, hold: new(hold)}
 	c.regressions, c.scale = newRegressions(t.method, t.kernel, l, t.params)
 	return c
 }
@@ -128,17 +125,58 @@ func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Cali
 	if c.cov, err = c.covariance(theta); err != nil {
 		return nil, err
 	}
-	if c.system, err = newStackedSystem(ctx, c.regressions, c.cov, theta); err != nil {
-		return nil, err
-	}
 	c.alpha = mat.NewDense(l.Len(), l.Classes, nil)
-	return c, c.system.solve(ctx, c.alpha, c.targets(), 1, forMeans)
+	return c, c.compute(ctx, "conditioned", func(s *stage) error { return c.solve(ctx, s, c.alpha, c.targets(), 1, forMeans) })
+}
+
+// compute calls do with the kernel at the labels on the card, if it can be there, and, if not or if the card fails, in the memory
+// of this process.
+func (c *normalClassifier) compute(ctx context.Context, what string, do func(s *stage) error) error {
+	device := c.card.Use()
+	if device != nil && (c.classes() > gpu.MaxColumns || c.exact != nil && !c.card.Must) {
+		device = nil
+	}
+	own, _ := c.params.split(c.theta)
+	of := setting{c.kernel, own, c.cov, c.meanVar, c.nodes}
+	if done, err := c.card.try(ctx, device, what, func(in space.Space, h *hold) error { return of.on(ctx, in, h, true, do) }); done || err != nil {
+		return err
+	}
+	return of.on(ctx, space.Host(), c.hold, true, do)
+}
+
+// solve sets dst = H_c⁻¹b for blocks with the given number of columns per class, class by class.
+func (c *normalClassifier) solve(ctx context.Context, s *stage, dst, b *mat.Dense, columns int, a accuracy) error {
+	if c.exact != nil {
+		return c.exact.solve(ctx, dst, b, columns)
+	}
+	classes := c.classes()
+	if s.sys == nil {
+		own, other := c.sides(c.theta)
+		noise := slices.Repeat([]float64{other.noise}, len(c.nodes)*classes)
+		for q := range classes {
+			lo, hi := c.members(q)
+			for k := lo; k < hi; k++ {
+				noise[k*classes+q] = own.noise
+			}
+		}
+		var err error
+		if s.sys, err = newStackedSystem(ctx, s.parts[0], classes, noise, other.noise); err != nil {
+			return err
+		}
+	}
+	return s.sys.solveDense(ctx, stacked(dst, columns), stacked(b, columns), a)
+}
+
+// stacked views an n×(C·k) matrix as (n·C)×k.
+func stacked(x *mat.Dense, columns int) *mat.Dense {
+	raw := x.RawMatrix()
+	return mat.NewDense(raw.Rows*raw.Cols/columns, columns, raw.Data)
 }
 
 // use makes f the solver, where left are the latent functions at the labels, each
 // without itself.
 func (c *normalClassifier) use(f *classFactor, left latent.Functions, l Labels) {
-	c.cov, c.system, c.exact, c.alpha = f.cov, f, f, f.alpha
+	c.cov, c.exact, c.alpha = f.cov, f, f.alpha
 	p := mat.NewDense(l.Len(), l.Classes, nil)
 	left.Probabilities(p, latent.Calibration(c.calibration))
 	c.leaveOneOut = mat.NewDense(l.Len(), l.Classes, nil)
@@ -156,9 +194,6 @@ func (c *normalClassifier) LeaveOneOut() *mat.Dense {
 	}
 	return mat.DenseCopyOf(c.leaveOneOut)
 }
-
-// classBlock is the number of nodes that are predicted at a time.
-const classBlock = 1 << 16
 
 func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
 	return c.probabilities(ctx, nodes, nil)
@@ -204,20 +239,19 @@ func (c *normalClassifier) latents(ctx context.Context, nodes []int, w *progress
 }
 
 // mean returns the posterior mean of all classes, standardised.
-func (c *normalClassifier) mean(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	mean := mat.NewDense(len(nodes), c.classes(), nil)
-	return mean, c.eachBlock(nodes, func(lo, hi int) error {
-		return c.cov.Cross(nodes[lo:hi], c.nodes).Apply(ctx, mean.Slice(lo, hi, 0, c.classes()).(*mat.Dense), c.alpha)
+func (c *normalClassifier) mean(ctx context.Context, nodes []int) (mean *mat.Dense, err error) {
+	err = c.compute(ctx, "predicted", func(s *stage) error {
+		mean = mat.NewDense(len(nodes), c.classes(), nil)
+		return s.values(ctx, wholeList(nodes), func(v kernel.Values, first int) error {
+			w := v.Zero(c.classes())
+			defer w.Free()
+			if err := s.settle(ctx, v, w, c.alpha); err != nil {
+				return err
+			}
+			return s.fill(ctx, mean, v, w, first)
+		})
 	})
-}
-
-func (c *normalClassifier) eachBlock(nodes []int, do func(lo, hi int) error) error {
-	for lo := 0; lo < len(nodes); lo += classBlock {
-		if err := do(lo, min(len(nodes), lo+classBlock)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return mean, err
 }
 
 // classDraws is how many draws, over all classes, a variance comes from: it has a
@@ -248,51 +282,79 @@ func (c *normalClassifier) drawnVariance(ctx context.Context, nodes []int, mean 
 
 // draw returns posterior draws of the latent functions at the nodes, one column
 // per draw and class: prior draws g plus K_·x H⁻¹(y − g_x − ε).
-func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) (*mat.Dense, error) {
-	classes, n := c.classes(), len(c.nodes)
-	out := mat.NewDense(len(nodes), classes*draws, nil)
+func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) (out *mat.Dense, err error) {
+	drawn, added := w.Part(1, 3), (*progress.Work)(nil)
+	err = c.compute(ctx, "predicted", func(s *stage) error {
+		return s.values(ctx, wholeList(nodes), func(v kernel.Values, first int) error {
+			all, weights, err := c.conditioned(ctx, s, v, draws, seed, drawn)
+			defer func() {
+				for _, one := range all {
+					one.Free()
+				}
+			}()
+			if err != nil {
+				return err
+			}
+			added = w.Part(1, 0) // solves count no steps
+			out = mat.NewDense(len(nodes), c.classes()*draws, nil)
+			for q, one := range all {
+				added.Count(int64(q), int64(len(all)))
+				if err := s.settle(ctx, v, one, columnsOf(weights, q*draws, (q+1)*draws)); err != nil {
+					return err
+				}
+				if err := s.fill(ctx, columnsOf(out, q*draws, (q+1)*draws), v, one, first); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	return out, err
+}
+
+// conditioned returns prior draws of all classes, and H⁻¹(y − g_x − ε), class by class.
+func (c *normalClassifier) conditioned(ctx context.Context, s *stage, v kernel.Values, draws int, seed uint64, w *progress.Work) (all []kernel.Weights,
+	weights *mat.Dense, err error) {
+	classes, n, r := c.classes(), len(c.nodes), s.parts[0]
 	rest := mat.NewDense(n, classes*draws, nil)
 	own, other := c.sides(c.theta)
 	y := c.targets()
-	prior := mat.NewDense(c.kernel.Nodes(), draws, nil)
-	drawn := w.Part(1, 1)
+	at := s.space.Block(r.axis, draws)
+	defer at.Free()
 	for q := range classes {
-		drawn.Count(int64(q), int64(classes))
-		if err := c.cov.Prior(ctx, prior, uint64(rng.Derive(seed, fmt.Sprintf("class %d", q)))); err != nil {
-			return nil, err
+		w.Count(int64(q), int64(classes))
+		one, err := v.Prior(ctx, draws, 0, uint64(rng.Derive(seed, fmt.Sprintf("class %d", q))))
+		if err != nil {
+			return all, nil, err
 		}
-		for r, i := range nodes {
-			copy(out.RawRowView(r)[q*draws:], prior.RawRowView(i))
+		all = append(all, one)
+		if err := r.root.Here(ctx, at, v, one, false); err != nil {
+			return all, nil, err
 		}
+		g := numbersOf(at)
 		lo, hi := c.members(q)
-		for s := range draws {
-			normal := rand.New(rng.New(seed, "label noise", uint64(q), uint64(s)))
-			for k, i := range c.nodes {
+		for d := range draws {
+			normal := rand.New(rng.New(seed, "label noise", uint64(q), uint64(d)))
+			for k := range c.nodes {
 				noise := other.noise
 				if lo <= k && k < hi {
 					noise = own.noise
 				}
-				rest.Set(k, q*draws+s, y.At(k, q)-prior.At(i, s)-math.Sqrt(noise)*normal.NormFloat64())
+				rest.Set(k, q*draws+d, y.At(k, q)-g.At(k, d)-math.Sqrt(noise)*normal.NormFloat64())
 			}
 		}
 	}
-	w.Part(2, 1) // solves count no steps
-	weights := mat.NewDense(n, classes*draws, nil)
-	if err := c.system.solve(ctx, weights, rest, draws, forSamples); err != nil {
-		return nil, err
+	if err := s.space.Err(); err != nil {
+		return all, nil, err
 	}
-	added := w.Part(1, 0)
-	return out, c.eachBlock(nodes, func(lo, hi int) error {
-		added.Count(int64(lo), int64(len(nodes)))
-		var update mat.Dense
-		update.ReuseAs(hi-lo, classes*draws)
-		if err := c.cov.Cross(nodes[lo:hi], c.nodes).Apply(ctx, &update, weights); err != nil {
-			return err
-		}
-		part := out.Slice(lo, hi, 0, classes*draws).(*mat.Dense)
-		part.Add(part, &update)
-		return nil
-	})
+	weights = mat.NewDense(n, classes*draws, nil)
+	return all, weights, c.solve(ctx, s, weights, rest, draws, forSamples)
+}
+
+// columnsOf returns the columns [lo, hi) of x.
+func columnsOf(x *mat.Dense, lo, hi int) *mat.Dense {
+	n, _ := x.Dims()
+	return x.Slice(0, n, lo, hi).(*mat.Dense)
 }
 
 // Sample returns the softmax of pathwise draws, calibrated.

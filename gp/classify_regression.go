@@ -124,7 +124,7 @@ func (r *regressions) factor(ctx context.Context, theta []float64) (*classFactor
 		logDet += more
 	}
 	f.alpha = mat.NewDense(n, classes, nil)
-	if err := f.solve(ctx, f.alpha, f.y, 1, accuracy{}); err != nil {
+	if err := f.solve(ctx, f.alpha, f.y, 1); err != nil {
 		return nil, err
 	}
 	fit := 0.0
@@ -177,7 +177,7 @@ func mirrored(a *mat.SymDense) *mat.Dense {
 
 // solve sets dst = H_c⁻¹·b for blocks with the given number of columns per class,
 // class by class.
-func (f *classFactor) solve(_ context.Context, dst, b *mat.Dense, columns int, _ accuracy) error {
+func (f *classFactor) solve(ctx context.Context, dst, b *mat.Dense, columns int) error {
 	dense.Mul(dense.View(dst), dense.View(f.inverse), dense.View(b))
 	n := len(f.nodes)
 	for c := range f.classes() {

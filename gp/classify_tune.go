@@ -28,6 +28,7 @@ type tuner struct {
 	solver Solver
 	seed   uint64
 	count  *evaluations // nil: nobody is told of them
+	card   *Card        // of the classifier; nil: none
 
 	parts []*regressions // that are learned from
 	scale float64        // of their latent functions

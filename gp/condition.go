@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -35,21 +34,19 @@ var ErrNeedsExact = errors.New("needs the exact solver")
 // densities include the uncertainty of the hyperparameters. Leave-one-out predictions,
 // residuals and functionals take the learned ones as known.
 type Posterior struct {
-	model     *Model
-	prior     kernel.Covariance                // at the model's hyperparameters
-	cov       kernel.Covariance                // prior with the unknown mean
-	data      Data                             // standardised
-	noise     []float64                        // variance per value
-	chol      *solve.Cholesky                  // of H; nil with the iterative solver
-	table     kernel.Factor                    // H by a structure of the kernel, instead of the iterative solver; nil: none
-	iterative func() (*iterativeSystem, error) // made when first used; nil with the exact solver and with a table
-	alpha     []float64                        // H⁻¹y
-	lower     []float64                        // L⁻¹y with the exact solver, of which a further Condition keeps what it has
-	start     []float64                        // where a further Condition starts to iterate; nil: at alpha
-	share     *share                           // of this rank, whose measurements data are; nil: all are here
-	measured  *measured                        // what the pseudo-measurements in data stand for; nil: data are Gaussian
+	model    *Model
+	prior    kernel.Covariance // at the model's hyperparameters
+	cov      kernel.Covariance // prior with the unknown mean
+	data     Data              // standardised
+	noise    []float64         // variance per value
+	solver   solver            // of H
+	alpha    []float64         // H⁻¹y
+	lower    []float64         // L⁻¹y with a Cholesky factor, of which a further Condition keeps what it has
+	start    []float64         // where a further Condition starts to iterate; nil: at alpha
+	share    *share            // of this rank, whose measurements data are; nil: all are here
+	measured *measured         // what the pseudo-measurements in data stand for; nil: data are Gaussian
 
-	alternatives []alternative // of the hyperparameters
+	alternatives []*Posterior // at those of the hyperparameters, for their means
 }
 
 // Condition returns the posterior of the model given measurements, which need not
@@ -58,7 +55,7 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	if err := d.CheckValues(m.kernel.Nodes(), m.values); err != nil {
 		return nil, err
 	}
-	k, err := m.kernel.At(m.theta)
+	k, err := m.prior()
 	if err != nil {
 		return nil, err
 	}
@@ -76,11 +73,11 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Data) (*Posterior, error) {
 	p := &Posterior{model: m}
 	if m.solver == Iterative {
-		if p.share = newShare(m.ranks, m.kernel, s, m.how.sharedFrom()); p.share != nil {
-			var err error
-			if k, err = p.share.kernel.At(m.theta); err != nil {
-				return nil, fmt.Errorf("conditioning: %w", err)
-			}
+		var err error
+		if p.share, err = newShare(ctx, m.ranks, m.kernel, s, m.meanVar, m.how.sharedFrom()); err != nil {
+			return nil, fmt.Errorf("conditioning: %w", err)
+		}
+		if p.share != nil {
 			s = p.share.data()
 		}
 	}
@@ -96,24 +93,15 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 }
 
 // factor factors H, or prepares to solve it by iteration.
-func (p *Posterior) factor(ctx context.Context) (err error) {
-	if p.model.solver == Iterative && p.measured != nil {
-		s, err := newScaledSystem(ctx, p.cov, p.data.Nodes, p.noise, p.model.how)
-		p.iterative = func() (*iterativeSystem, error) { return s, nil }
-		return err
-	}
+func (p *Posterior) factor(ctx context.Context) error {
 	if p.model.solver == Iterative {
-		if !p.model.how.Plain {
-			if p.table, err = tableOf(ctx, p.cov, p.data.Nodes, p.noise); p.table != nil || err != nil {
-				return err
-			}
+		p.solver = iteratively{p}
+		if p.measured != nil || p.model.how.Plain {
+			return nil
 		}
-		background, cov, data, noise := context.WithoutCancel(ctx), p.cov, p.data, p.noise
-		p.iterative = sync.OnceValues(func() (*iterativeSystem, error) {
-			return newIterativeSystem(background, cov, data, p.systemRows(), noise, p.model.how)
-		})
-		if p.device() == nil { // a card does not need it
-			_, err = p.iterative()
+		table, err := tableOf(ctx, p.cov, p.data.Nodes, p.noise)
+		if table != nil {
+			p.solver = exactly{table}
 		}
 		return err
 	}
@@ -124,51 +112,25 @@ func (p *Posterior) factor(ctx context.Context) (err error) {
 	for i, v := range p.noise {
 		h.SetSym(i, i, h.At(i, i)+v)
 	}
-	p.chol, err = solve.NewCholeskyContext(ctx, h)
+	chol, err := solve.NewCholeskyContext(ctx, h)
+	p.solver = exactly{chol}
 	return err
-}
-
-// solve sets dst = H⁻¹b, to the given accuracy with the iterative solver.
-func (p *Posterior) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error {
-	if h := p.factored(); h != nil {
-		h.Solve(dst, b)
-		return ctx.Err()
-	}
-	if done, err := p.solveOnCard(ctx, dst, b, a); done || err != nil {
-		return err
-	}
-	s, err := p.iterative()
-	if err != nil {
-		return err
-	}
-	return s.solve(ctx, dst, b, a)
-}
-
-// factored returns H, factored; nil with the iterative solver.
-func (p *Posterior) factored() inverse {
-	switch {
-	case p.chol != nil:
-		return p.chol
-	case p.table != nil:
-		return p.table
-	}
-	return nil
 }
 
 // solveMean sets alpha = H⁻¹y, from the starting guess that it holds.
 func (p *Posterior) solveMean(ctx context.Context) error {
-	if p.chol != nil {
-		p.lower = p.chol.ExtendLower(p.lower, p.data.Y)
-		p.chol.SolveUpper(p.alpha, p.lower)
+	if c := p.chol(); c != nil {
+		p.lower = c.ExtendLower(p.lower, p.data.Y)
+		c.SolveUpper(p.alpha, p.lower)
 		return ctx.Err()
 	}
 	y := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
-	return p.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
+	return p.solver.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
 }
 
 // Factored reports whether the exact solver factored the covariance matrix of the
 // measurements; otherwise the iterative solver is in use.
-func (p *Posterior) Factored() bool { return p.chol != nil }
+func (p *Posterior) Factored() bool { return p.chol() != nil }
 
 // Condition returns the posterior given more measurements, with the same
 // hyperparameters and units: the posterior of Model.Condition for all data, to
@@ -235,7 +197,7 @@ func (p *Posterior) ConditionOnMeans(ctx context.Context, nodes []int) (*Posteri
 // extend solves the system of q, of which that of p is a part.
 func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 	q.alpha = make([]float64, q.data.Len())
-	if p.chol != nil {
+	if p.chol() != nil {
 		if err := q.grow(ctx, p); err != nil {
 			return err
 		}
@@ -257,16 +219,10 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 
 // grow appends rows to the factor of p.
 func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
-	c, before, n := p.chol.Copy(), p.data.Len(), q.data.Len()
-	cross, err := q.crossOnCard(ctx, n-before)
-	if err != nil {
+	c, before, n := p.chol().Copy(), p.data.Len(), q.data.Len()
+	cross := mat.NewDense(n, n-before, nil) // K[x, new x]
+	if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil { // whose bits do not depend on how many are new
 		return err
-	}
-	if cross == nil {
-		cross = mat.NewDense(n, n-before, nil) // K[x, new x]
-		if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil {
-			return err
-		}
 	}
 	column := make([]float64, n)
 	for k := before; k < n; k++ {
@@ -277,6 +233,6 @@ func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
 			return err
 		}
 	}
-	q.chol = c
+	q.solver = exactly{c}
 	return nil
 }

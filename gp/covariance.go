@@ -57,7 +57,7 @@ func (p *Posterior) Connected(ctx context.Context, nodes []int, lo, hi int) ([]b
 	if err != nil {
 		return nil, err
 	}
-	return kernel.ConnectedPart(ctx, p.prior, l.nodes, l.lo, l.hi, p.data.Nodes)
+	return kernel.Connected(ctx, p.prior, l.nodes[l.lo:l.hi], p.data.Nodes)
 }
 
 // covarianceColumns is the number of columns of a covariance that are computed at a
@@ -98,7 +98,7 @@ func (p *Posterior) covariance(ctx context.Context, dst *mat.Dense, rows, cols [
 		return err
 	}
 	gain := weights.Slice(0, t, 0, n).(*mat.Dense)
-	if err := p.solve(ctx, gain, cross, forCovariances); err != nil {
+	if err := p.solver.solve(ctx, gain, cross, forCovariances); err != nil {
 		return err
 	}
 	scale := p.model.units.Scale * p.model.units.Scale
@@ -111,13 +111,13 @@ func (p *Posterior) covariance(ctx context.Context, dst *mat.Dense, rows, cols [
 
 // addCovariance adds the part of the uncertainty of the hyperparameters.
 func (p *Posterior) addCovariance(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
-	left, err := p.shifts(ctx, p.wholeList(rows))
+	left, err := p.shifts(ctx, wholeList(rows))
 	if err != nil || left == nil {
 		return err
 	}
 	right := left
 	if !slices.Equal(rows, cols) {
-		if right, err = p.shifts(ctx, p.wholeList(cols)); err != nil {
+		if right, err = p.shifts(ctx, wholeList(cols)); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/solve"
+	"grfgp/space"
 )
 
 // LogMarginalLikelihood returns the log density of all measurements under the
@@ -29,7 +30,7 @@ func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float6
 	} else if logDet, se, err = p.logDet(ctx); err != nil {
 		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
 	}
-	fit, err := dot(ctx, p.systemRows(), p.alpha, p.data.Y)
+	fit, err := p.fit(ctx)
 	if err != nil {
 		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
 	}
@@ -39,13 +40,31 @@ func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float6
 	return value - all.densities()*math.Log(p.model.units.Scale), se / 2, nil
 }
 
-// logDet estimates log det H, with its standard error.
+// logDet estimates log det H, or that of the scaled matrix of pseudo-measurements, with its standard error.
 func (p *Posterior) logDet(ctx context.Context) (value, se float64, err error) {
-	s, err := p.iterative()
-	if err != nil {
-		return 0, 0, err
+	err = p.compute(ctx, "conditioned", func(s *stage) error {
+		sys, err := p.system(ctx, s)
+		if err == nil {
+			value, se, err = sys.logDet(ctx, 0)
+		}
+		return err
+	})
+	return value, se, err
+}
+
+// fit returns yᵀH⁻¹y.
+func (p *Posterior) fit(ctx context.Context) (float64, error) {
+	in, axis := space.Host(), space.Rows(len(p.alpha))
+	if p.share != nil {
+		in = p.share.space
+		space.During(ctx, in)
+		axis = space.EvenAxis(in, p.share.all.Len())
 	}
-	return s.logDet(ctx, 0)
+	products := make([]float64, len(p.alpha))
+	for i, a := range p.alpha {
+		products[i] = a * p.data.Y[i]
+	}
+	return space.Sum(in, axis, products), in.Err()
 }
 
 // densities returns the number of measurements that a log marginal likelihood is
@@ -160,7 +179,7 @@ func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
 // of the probability of the measurement itself: near N(0, 1), neither independent nor
 // continuous.
 func (p *Posterior) StandardizedResiduals() ([]float64, error) {
-	if p.chol == nil {
+	if p.chol() == nil {
 		return nil, fmt.Errorf("standardized residuals: %w", ErrNeedsExact)
 	}
 	if p.measured != nil {
@@ -185,7 +204,7 @@ func (m *Model) HeldOutLogDensity(ctx context.Context, d Data, groups [][]int) (
 		return nil, err
 	}
 	inverse := mat.NewSymDense(d.Len(), nil)
-	p.chol.Inverse(inverse)
+	p.chol().Inverse(inverse)
 	density := make([]float64, len(groups))
 	for s, group := range groups {
 		block, side := mat.NewSymDense(len(group), nil), mat.NewDense(len(group), 2, nil)

@@ -78,7 +78,7 @@ func predictions(ctx context.Context, m *Model, d Data) (r predicted, err error)
 	if r.mean, err = p.Mean(ctx, nodes); err != nil {
 		return r, err
 	}
-	if r.sd, err = p.sampledVariance(ctx, p.wholeList(nodes), nil); err != nil {
+	if r.sd, err = p.sampledVariance(ctx, wholeList(nodes), nil); err != nil {
 		return r, err
 	}
 	for i, v := range r.sd {

@@ -7,8 +7,8 @@ import (
 	"grfgp/kernel"
 )
 
-// Draws at all nodes in one pass are those at a few nodes in two.
-func TestDrawsInOnePass(t *testing.T) {
+// Draws at all nodes are those at a few nodes.
+func TestDrawsOfSomeNodes(t *testing.T) {
 	t.Parallel()
 	g := smallGraph(t)
 	zero := 4.0
@@ -28,9 +28,6 @@ func TestDrawsInOnePass(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := step[*Posterior](t)(m.Condition(background, d))
-			if ok := kernel.AbilitiesOf(p.cov).Draw != nil; ok != (name == "grf" || name == "free" || name == "trend") {
-				t.Errorf("%s draws in one pass: %v", name, ok)
-			}
 			nodes := []int{33, 2, 17}
 			few, err := p.Sample(background, nodes, 40, 5)
 			if err != nil {

@@ -25,8 +25,7 @@ type marginal struct {
 	data    Data
 	meanVar float64
 	params  *params
-	card    *Card  // of an iterative fit; nil: none
-	share   *share // of this rank, which data and kernel belong to; nil: one rank has all
+	card    *Card // of an iterative fit; nil: none
 }
 
 // newMarginal returns the log marginal likelihood of measurements that are all here.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"grfgp/internal/enum"
 	"grfgp/internal/ranks"
@@ -102,8 +103,8 @@ type Stochastic struct {
 	// new probes in every step, and solves that start from zero; by default probes are kept and solves start from the last solution
 	Fresh bool
 
-	single, shared int  // other thresholds than singleFrom and sharedFrom; 0: those
-	double         bool // iterations in float64 alone
+	single, shared, most int  // other limits than singleFrom, sharedFrom and solveMost; 0: those
+	double               bool // iterations in float64 alone
 }
 
 func (s Stochastic) singleFrom() int { return cmp.Or(s.single, singleFrom) }
@@ -131,11 +132,13 @@ type Model struct {
 	how     Stochastic // Iterative: how systems are solved
 	ranks   *ranks.Group
 	card    *Card // for posteriors; nil: none
+	hold    *hold // of posteriors in the memory of this process; nil: nothing is kept
 	values  Values
 	shape   Shape
 
-	alternatives []Alternative // of the hyperparameters; nil: they are taken as known
-	curved       *curvature    // of the likelihood at the end of a fit; nil: unknown
+	alternatives []Alternative                     // of the hyperparameters; nil: they are taken as known
+	prior        func() (kernel.Covariance, error) // at theta
+	curved       *curvature                        // of the likelihood at the end of a fit; nil: unknown
 }
 
 // State holds the learned parameters of a Model: with the kernel it determines the
@@ -176,9 +179,17 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 			return nil, fmt.Errorf("making a model: alternative hyperparameters: %w", err)
 		}
 	}
-	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver,
-		values: s.Values, shape: s.Shape,
-		alternatives: slices.Clone(s.Alternatives)}, nil
+	m := &Model{kernel: k, noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver, values: s.Values, shape: s.Shape,
+		alternatives: slices.Clone(s.Alternatives), hold: new(hold)}
+	m.settle(s.Theta)
+	return m, nil
+}
+
+// settle sets the hyperparameters of the kernel.
+func (m *Model) settle(theta []float64) {
+	m.theta = slices.Clone(theta)
+	k, own := m.kernel, m.theta
+	m.prior = sync.OnceValues(func() (kernel.Covariance, error) { return k.At(own) })
 }
 
 // Theta returns the hyperparameters of the kernel, which refer to standardised
@@ -261,7 +272,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	if opts.Epochs == 0 {
 		opts.Epochs = 50
 	}
-	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, how: opts.Stochastic, ranks: opts.Ranks, card: opts.Device}
+	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, how: opts.Stochastic, ranks: opts.Ranks, card: opts.Device, hold: new(hold)}
 	if m.solver == Auto {
 		m.solver = Exact
 		if d.Len() > exactLimit { // Condition may be given as many
@@ -305,7 +316,8 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		return nil, r, fmt.Errorf("fitting: %w", err)
 	}
 	m.curved = p.curved
-	m.theta, m.noise = p.split(theta)
+	theta, m.noise = p.split(theta)
+	m.settle(theta)
 	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
 	for _, q := range k.Params() {
 		r.Names = append(r.Names, q.Name)
@@ -325,7 +337,7 @@ func (l *marginal) fit(ctx context.Context, m *Model, starts [][]float64, opts F
 		r.Factored = true
 		return theta, r, err
 	}
-	return l.fitIteratively(ctx, starts, opts)
+	return l.fitIteratively(ctx, starts, opts, m.hold)
 }
 
 // fitComposite climbs likelihoods of parts of the data, or of all of it, from the
@@ -379,7 +391,7 @@ const (
 
 // fitIteratively starts from an exact fit to a few patches and goes on by
 // stochastic gradients of the whole.
-func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions, h *hold) (theta []float64, r FitReport, err error) {
 	scattered, err := l.scattered(starts[0])
 	if err != nil {
 		return nil, r, err
@@ -400,15 +412,13 @@ func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts 
 	if err != nil {
 		return nil, r, err
 	}
-	l = l.over(opts.Ranks, opts.Stochastic)
 	l.card = opts.Device
 	if !opts.Fixed {
-		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, opts.Checkpoints,
-			whole.Part(steps, steps/10)); err != nil {
+		if theta, r, err = l.learn(ctx, theta, opts, whole.Part(steps, steps/10)); err != nil {
 			return nil, r, err
 		}
 	}
-	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Stochastic, opts.Seed)
+	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts, h)
 	return theta, r, err
 }
 

@@ -105,7 +105,7 @@ func (m *Model) learn(ctx context.Context, s Data, noisy bool, opts FitOptions) 
 // set takes over what was learned.
 func (m *Model) set(p *params, theta []float64) {
 	own, last := p.split(theta)
-	m.theta = own
+	m.settle(own)
 	m.shape, m.noise = m.values.likelihood().shaped(last)
 }
 

@@ -354,7 +354,7 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := newMarginal(k, m.units.standard(d), m.meanVar, p)
-		value, se, err := l.estimate(background, append(m.Theta(), m.noise), Stochastic{}, 1)
+		value, se, err := l.estimate(background, append(m.Theta(), m.noise), FitOptions{Seed: 1}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -537,7 +537,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 	}
 	sum, square := make([]float64, len(want)), make([]float64, len(want))
 	for seed := range uint64(seeds) {
-		grad, err := newLearner(l, Stochastic{}, seed).step(background, starts[0])
+		grad, err := learnerOf(t, l, Stochastic{}, seed, starts[0]).step(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -578,11 +578,11 @@ func TestDearDiagonalsAreSampled(t *testing.T) {
 		t.Errorf("error at 10 nodes: %v, at 10 million: %v", p.SDError(10), p.SDError(10_000_000))
 	}
 	nodes := []int{5, 500, 3000}
-	exact, err := p.exactVariance(background, p.wholeList(nodes), nil)
+	exact, err := p.exactVariance(background, wholeList(nodes), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled, err := p.sampledVariance(background, p.wholeList(nodes), nil)
+	sampled, err := p.sampledVariance(background, wholeList(nodes), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

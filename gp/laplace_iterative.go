@@ -24,10 +24,18 @@ const (
 //
 // each one solve by conjugate gradients that starts from the last α, halved until it
 // climbs.
-func (p *Posterior) findIteratively(ctx context.Context, nodes []int, most float64) (f, alpha []float64, err error) {
-	n, obs := len(nodes), p.measured.obs
+func (p *Posterior) findIteratively(ctx context.Context, most float64) (f, alpha []float64, err error) {
+	err = p.compute(ctx, "conditioned", func(s *stage) error {
+		f, alpha, err = p.findMode(ctx, s, most)
+		return err
+	})
+	return f, alpha, err
+}
+
+func (p *Posterior) findMode(ctx context.Context, s *stage, most float64) (f, alpha []float64, err error) {
+	obs := p.measured.obs
+	n := obs.len()
 	f, alpha = make([]float64, n), make([]float64, n)
-	k := p.cov.Cross(nodes, nodes)
 	value := obs.logDensity(f)
 	z, noise := make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -35,14 +43,22 @@ func (p *Posterior) findIteratively(ctx context.Context, nodes []int, most float
 		z[i], noise[i] = guess, min(most, 1/w)
 	}
 	prior := most / mostNoise // largest prior variance
-	var system *iterativeSystem
+	var sys *system
+	defer func() {
+		if sys != nil {
+			sys.free()
+		}
+	}()
 	for range iterativeNewtonMost {
-		if system == nil || obs.of.concave() { // else weights are constant
-			if system, err = newScaledSystem(ctx, p.cov, nodes, slices.Clone(noise), p.model.how); err != nil {
+		if sys == nil || obs.of.concave() { // else weights are constant
+			if sys != nil {
+				sys.free()
+			}
+			if sys, err = newScaledSystem(ctx, s.parts[0], slices.Clone(noise), p.model.how, s.hold); err != nil {
 				return nil, nil, err
 			}
 		}
-		next, along, err := system.newton(ctx, k, alpha, z)
+		next, along, err := sys.newton(ctx, alpha, z)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -69,14 +85,17 @@ func (p *Posterior) findIteratively(ctx context.Context, nodes []int, most float
 }
 
 // newton returns the α and f that one full step leads to.
-func (s *iterativeSystem) newton(ctx context.Context, k solve.Operator, alpha, z []float64) (next, f []float64, err error) {
-	n := len(z)
-	next, f = slices.Clone(alpha), make([]float64, n)
-	x := mat.NewDense(n, 1, next)
-	if err := s.solve(ctx, x, mat.NewDense(n, 1, slices.Clone(z)), forMeans); err != nil {
+func (s *system) newton(ctx context.Context, alpha, z []float64) (next, f []float64, err error) {
+	side, x := blockOf(s.cg.Space, s.cg.Axis, mat.NewDense(len(z), 1, z)), blockOf(s.cg.Space, s.cg.Axis, mat.NewDense(len(z), 1, alpha))
+	defer side.Free()
+	defer x.Free()
+	if err := s.solve(ctx, x, side, false, forMeans); err != nil {
 		return nil, nil, err
 	}
-	return next, f, k.Apply(ctx, mat.NewDense(n, 1, f), x)
+	if err := s.rows.root.Apply(ctx, side, x, false); err != nil {
+		return nil, nil, err
+	}
+	return numbersOf(x).RawMatrix().Data, numbersOf(side).RawMatrix().Data, s.cg.Space.Err()
 }
 
 // climbAlong moves α and f along a step, halved until log p(y|f) − ½ fᵀα is no

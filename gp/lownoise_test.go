@@ -86,8 +86,8 @@ func TestSampledVarianceAtLowNoise(t *testing.T) {
 		for _, c := range []struct{ kappa, noise float64 }{{4, 1e-4}, {4, 0}, {4, 1e-2}, {20, 1e-4}, {4, 1e-6}}[:testkit.Size(2, 5)] {
 			t.Run(fmt.Sprintf("%s, kappa %g, noise %g", name, c.kappa, c.noise), func(t *testing.T) {
 				exact, iterative := bothWays(t, k, c.kappa, c.noise, d)
-				want := step[[]float64](t)(exact.exactVariance(background, exact.wholeList(allNodes(n)), nil))
-				same := step[[]float64](t)(exact.sampledVariance(background, exact.wholeList(allNodes(n)), nil))
+				want := step[[]float64](t)(exact.exactVariance(background, wholeList(allNodes(n)), nil))
+				same := step[[]float64](t)(exact.sampledVariance(background, wholeList(allNodes(n)), nil))
 				got := step[[]float64](t)(iterative.Variance(background, allNodes(n)))
 				var nodes []int
 				for i := range n {
@@ -227,7 +227,7 @@ func TestVarianceSaysWhenSolvesFail(t *testing.T) {
 	k := ringKernels(t, step[*graph.Graph](t)(graph.Ring(600)))["series, one scale"]
 	d := Data{Nodes: rand.New(rng.New(1, "low noise")).Perm(600)[:240], Y: make([]float64, 240)}
 	_, p := bothWays(t, k, 20, 1e-4, d)
-	step[*iterativeSystem](t)(p.iterative()).most = 10
+	p.model.how.most = 10
 	if v, err := p.Variance(background, allNodes(600)); !errors.Is(err, solve.ErrNotConverged) {
 		t.Errorf("after ten iterations: %v, %v", v, err)
 	}

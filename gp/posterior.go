@@ -3,12 +3,14 @@ package gp
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/progress"
+	"grfgp/space"
 )
 
 // checkNodes returns an error for a node that the kernel does not have.
@@ -35,10 +37,7 @@ func (p *Posterior) MeanPart(ctx context.Context, nodes []int, lo, hi int) ([]fl
 	if err != nil || l.empty() {
 		return nil, err
 	}
-	mean, err := p.meanOnCard(ctx, l)
-	if mean == nil && err == nil {
-		mean, err = l.product(ctx, p, p.cov, p.alpha)
-	}
+	mean, err := p.standardMean(ctx, l)
 	if err != nil {
 		return nil, fmt.Errorf("posterior mean: %w", err)
 	}
@@ -47,6 +46,23 @@ func (p *Posterior) MeanPart(ctx context.Context, nodes []int, lo, hi int) ([]fl
 		mean[i] = u.Center + u.Scale*v
 	}
 	return mean, nil
+}
+
+// standardMean returns the mean of standardised values at places.
+func (p *Posterior) standardMean(ctx context.Context, l places) (mean []float64, err error) {
+	err = p.compute(ctx, "predicted", func(s *stage) error {
+		return s.values(ctx, l, func(v kernel.Values, first int) error {
+			at, err := p.mean(ctx, s, v, l, first)
+			if err != nil {
+				return err
+			}
+			defer at.Free()
+			mean = make([]float64, l.len())
+			at.Get(mean)
+			return nil
+		})
+	})
+	return mean, err
 }
 
 // crossEntries is the number of covariances between nodes and measurements that
@@ -125,7 +141,7 @@ const sampledSDError = 0.0445
 func (p *Posterior) SDError(nodes int) float64 {
 	t := float64(p.data.Len())
 	flops := kernel.DiagFlops(p.cov, nodes)
-	if p.chol != nil {
+	if p.chol() != nil {
 		flops += float64(nodes) * t * t
 	}
 	if p.factored() != nil && flops <= varianceFlops {
@@ -138,84 +154,77 @@ func (p *Posterior) SDError(nodes int) float64 {
 // learned hyperparameters. Samples come in groups, each with its own seed, and are used up
 // block by block of nodes, so that memory grows neither with their number nor with that
 // of the nodes times a group.
-func (p *Posterior) sampledVariance(ctx context.Context, l places, w *progress.Work) ([]float64, error) {
-	if out, err := p.varianceOnCard(ctx, l, w); out != nil || err != nil {
-		return out, err
-	}
-	plain := *p
-	plain.alternatives = nil
-	mean, err := p.MeanPart(ctx, l.nodes, l.lo, l.hi)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, l.len())
-	add := func(lo int, draws *mat.Dense) error {
-		n, _ := draws.Dims()
-		parallel.Ranges(n, 4096, func(from, to int) {
-			for i := from; i < to; i++ {
-				sum, at := 0.0, mean[lo+i]
-				for _, v := range draws.RawRowView(i) {
-					sum += (v - at) * (v - at)
-				}
-				out[lo+i] += sum / varianceDraws
-			}
+func (p *Posterior) sampledVariance(ctx context.Context, l places, w *progress.Work) (out []float64, err error) {
+	err = p.compute(ctx, "predicted", func(s *stage) error {
+		return s.values(ctx, l, func(v kernel.Values, first int) error {
+			out, err = p.variance(ctx, s, v, l, first, w)
+			return err
 		})
-		return ctx.Err()
-	}
-	group := drawGroup(p.Nodes())
-	groups := varianceDraws / group
-	for b := range groups {
-		if err := plain.eachDraw(ctx, l, group, varianceSeed+uint64(b), add); err != nil {
-			return nil, err
-		}
-		w.Count(int64(b+1), int64(groups))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("posterior samples: %w", err)
 	}
 	return out, nil
 }
 
-// eachDraw calls do with the draws of Sample at a part of a list, a block of nodes from place lo
-// of the part on at a time, in order; p has no alternatives.
-func (p *Posterior) eachDraw(ctx context.Context, l places, draws int, seed uint64, do func(lo int, draws *mat.Dense) error) error {
-	window := l.window(p.cov)
-	begin := kernel.AbilitiesOf(p.cov).Draw
-	if begin == nil || !l.all {
-		own, err := p.SamplePart(ctx, l.nodes, l.lo, l.hi, draws, seed)
+// variance returns the sampled variance at places, from row first of v on.
+func (p *Posterior) variance(ctx context.Context, s *stage, v kernel.Values, l places, first int, w *progress.Work) ([]float64, error) {
+	at, err := p.mean(ctx, s, v, l, first)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, l.len()) // the mean first
+	at.Get(out)
+	at.Free()
+	var means, squares []space.Block
+	defer func() {
+		for _, b := range slices.Concat(means, squares) {
+			b.Free()
+		}
+	}()
+	if err := s.pieces(l.len(), func(lo, hi int) error {
+		axis, err := s.space.Axis(ctx, hi-lo)
 		if err != nil {
 			return err
 		}
-		return do(0, own)
+		m, q := s.space.Block(axis, 1), s.space.Block(axis, 1)
+		m.Set(out[lo:hi])
+		q.Zero()
+		means, squares = append(means, m), append(squares, q)
+		return nil
+	}); err != nil {
+		return nil, err
 	}
-	rows := len(l.nodes)
-	if window != nil {
-		begin, rows = window.Draw, l.len()
-	}
-	g, err := begin(ctx, draws, seed, p.data.Nodes)
-	if err != nil {
-		return fmt.Errorf("posterior samples: %w", err)
-	}
-	weights, err := p.update(ctx, g.At(), seed)
-	if err != nil {
-		return fmt.Errorf("posterior samples: %w", err)
-	}
-	return kernel.EachRows(ctx, g, rows, weights, func(lo int, rows *mat.Dense) error {
-		if window == nil {
-			if lo, rows = l.cut(lo, rows); rows == nil {
-				return nil
-			}
+	group := drawGroup(p.Nodes())
+	groups := varianceDraws / group
+	for b := range groups {
+		err := p.draw(ctx, s, v, l.len(), group, varianceSeed+uint64(b), func(weights kernel.Weights, _, columns int) error {
+			at := 0
+			return s.pieces(l.len(), func(lo, _ int) error {
+				values := s.space.Block(means[at].Axis(), columns)
+				defer values.Free()
+				if err := v.Mul(ctx, values, weights, first+lo, false); err != nil {
+					return err
+				}
+				squares[at].AddSpread(values, means[at])
+				at++
+				return ctx.Err()
+			})
+		})
+		if err != nil {
+			return nil, err
 		}
-		p.toUnits(rows)
-		return do(lo, rows)
-	})
-}
-
-// inOrder reports whether nodes are lo, lo+1, …, hi−1.
-func inOrder(nodes []int, lo, hi int) bool {
-	for a, i := range nodes {
-		if lo+a != i {
-			return false
-		}
+		w.Count(int64(b+1), int64(groups))
 	}
-	return len(nodes) == hi-lo
+	scale := p.model.units.Scale
+	row := 0
+	for _, b := range squares {
+		b.Scale(b, nil, scale*scale/varianceDraws)
+		n := b.Axis().Own
+		b.Get(out[row : row+n])
+		row += n
+	}
+	return out, s.space.Err()
 }
 
 // toUnits takes draws to the units of the data.
@@ -270,9 +279,9 @@ func (p *Posterior) diagonal(ctx context.Context, dst []float64, l places, w *pr
 
 // lessExplained subtracts ‖L⁻¹k_i‖² from dst[i], some nodes at a time.
 func (p *Posterior) lessExplained(ctx context.Context, dst []float64, l places, w *progress.Work) error {
-	if p.table != nil {
+	if table := p.table(); table != nil {
 		explained := make([]float64, len(l.nodes))
-		err := p.table.Explained(ctx, explained, l.nodes)
+		err := table.Explained(ctx, explained, l.nodes)
 		for i, v := range explained[l.lo:l.hi] {
 			dst[i] -= v
 		}
@@ -288,7 +297,7 @@ func (p *Posterior) lessExplained(ctx context.Context, dst []float64, l places, 
 		if err != nil {
 			return err
 		}
-		p.chol.SolveLower(cross, cross)
+		p.chol().SolveLower(cross, cross)
 		t, c := cross.Dims()
 		for i := range t {
 			for q, v := range cross.RawRowView(i)[:c] {
@@ -298,20 +307,6 @@ func (p *Posterior) lessExplained(ctx context.Context, dst []float64, l places, 
 		w.Count(int64(b.hi-l.lo), int64(l.len()))
 		return nil
 	})
-}
-
-// cross returns K[x, nodes], by as few columns as possible.
-func (p *Posterior) cross(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	t, n := p.data.Len(), len(nodes)
-	if n <= t {
-		dst := mat.NewDense(t, n, nil)
-		return dst, kernel.Entries(ctx, dst, p.cov.Cross(p.data.Nodes, nodes))
-	}
-	dst := mat.NewDense(n, t, nil)
-	if err := kernel.Entries(ctx, dst, p.cov.Cross(nodes, p.data.Nodes)); err != nil {
-		return nil, err
-	}
-	return transposed(dst), nil
 }
 
 // transposed returns the transpose of x.
@@ -328,14 +323,6 @@ func transposed(x *mat.Dense) *mat.Dense {
 		}
 	})
 	return out
-}
-
-func identity(n int) *mat.Dense {
-	one := mat.NewDense(n, n, nil)
-	for i := range n {
-		one.Set(i, i, 1)
-	}
-	return one
 }
 
 // Sample returns posterior draws of the quantity at the given nodes, one column
@@ -369,72 +356,15 @@ func (p *Posterior) SamplePart(ctx context.Context, nodes []int, lo, hi, draws i
 	return out, nil
 }
 
-func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64) (*mat.Dense, error) {
-	if p.share != nil {
-		return p.sampleShared(ctx, l.nodes, draws, seed)
-	}
-	if out, err := p.sampleOnCard(ctx, l, draws, seed); out != nil || err != nil {
-		return out, err
-	}
-	begin, rows, own := kernel.AbilitiesOf(p.cov).Draw, p.Nodes(), l.nodes[l.lo:l.hi]
-	if w := l.window(p.cov); w != nil {
-		begin, rows, own = w.Draw, l.len(), nil
-	}
-	if begin != nil && 2*len(l.nodes) >= p.Nodes() {
-		g, err := begin(ctx, draws, seed, p.data.Nodes)
-		if err != nil {
-			return nil, err
-		}
-		out, err := p.finish(ctx, g, rows, seed)
-		if err != nil || own == nil {
-			return out, err
-		}
-		return rowsOf(out, own), nil
-	}
-	prior := mat.NewDense(p.Nodes(), draws, nil)
-	if err := p.cov.Prior(ctx, prior, seed); err != nil {
-		return nil, err
-	}
-	weights, err := p.update(ctx, copyRows(prior, p.data.Nodes), seed)
-	if err != nil {
-		return nil, err
-	}
-	out, err := kernel.CrossPart(ctx, p.cov, l.nodes, l.lo, l.hi, p.data.Nodes, weights)
-	if err != nil {
-		return nil, err
-	}
-	addPrior(out, prior, own)
-	return out, nil
-}
-
-// addPrior adds rows of prior to those of out.
-func addPrior(out, prior *mat.Dense, rows []int) {
-	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			row, g := out.RawRowView(r), prior.RawRowView(rows[r])
-			for s := range row {
-				row[s] += g[s]
-			}
-		}
+// sample returns standardised draws at places.
+func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64) (out *mat.Dense, err error) {
+	err = p.compute(ctx, "predicted", func(s *stage) error {
+		out = mat.NewDense(l.len(), draws, nil)
+		return s.values(ctx, l, func(v kernel.Values, first int) error {
+			return p.draw(ctx, s, v, l.len(), draws, seed, func(w kernel.Weights, at, columns int) error {
+				return s.fill(ctx, columnsOf(out, at, at+columns), v, w, first)
+			})
+		})
 	})
-}
-
-// rowsOf returns rows of x: x itself, if these are all in order.
-func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
-	if n, _ := x.Dims(); inOrder(rows, 0, n) {
-		return x
-	}
-	return copyRows(x, rows)
-}
-
-// copyRows returns a copy of rows of x.
-func copyRows(x *mat.Dense, rows []int) *mat.Dense {
-	_, c := x.Dims()
-	out := mat.NewDense(len(rows), c, nil)
-	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			copy(out.RawRowView(r), x.RawRowView(rows[r]))
-		}
-	})
-	return out
+	return out, err
 }

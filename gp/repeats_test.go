@@ -281,7 +281,7 @@ func TestProbesGiveTheGradientOfReadings(t *testing.T) {
 	}
 	sum, square := make([]float64, len(want)), make([]float64, len(want))
 	for seed := range uint64(seeds) {
-		grad, err := newLearner(newMarginal(k, units.standard(means), 1, p), Stochastic{}, seed).step(background, starts[0])
+		grad, err := learnerOf(t, newMarginal(k, units.standard(means), 1, p), Stochastic{}, seed, starts[0]).step(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}

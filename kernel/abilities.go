@@ -4,19 +4,15 @@ import (
 	"context"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/gpu"
-	"grfgp/internal/ranks"
 	"grfgp/kernel/internal/normal"
 	"grfgp/solve"
 	"grfgp/walk"
 )
 
-// Abilities are the optional operations of a covariance: faster ways to the
-// results of the methods of Covariance, and facts about its parts. A nil field
-// means that the covariance does not have the ability.
+// Abilities are what is known of a covariance beside its products and entries. A nil field means that the covariance does
+// not have the ability.
 //
 // A covariance offers abilities by a method Abilities() Abilities; callers use
 // AbilitiesOf. A covariance that wraps others (a sum, a scaling) builds its
@@ -27,18 +23,10 @@ type Abilities struct {
 	// of nodes. Nil means that the cost of the diagonal is negligible.
 	DiagFlops func(rows int) float64
 
-	// Draw starts posterior draws that take one pass over the features instead of
-	// two. The prior draws g in it are those of Prior with the same seed.
-	Draw func(ctx context.Context, draws int, seed uint64, x []int) (Draw, error)
-
 	// Precondition returns a preconditioner of K[rows, rows] + constant·11ᵀ +
-	// diag(noise) that is better than the diagonal: a part of low rank has its
+	// diag(noise) in the memory of this process that is better than the diagonal: a part of low rank has its
 	// largest eigenvalues.
 	Precondition func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error)
-
-	// Invert returns the inverse of K[rows, rows] + constant·11ᵀ + diag(noise), exact
-	// up to rounding.
-	Invert func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
 
 	// Factor factors K[rows, rows] + constant·11ᵀ + diag(noise) by a structure of K that
 	// makes it cheaper than a dense factor. It returns nil if rows or noise do not have
@@ -49,11 +37,6 @@ type Abilities struct {
 	// diag(noise), for conjugate gradients: closer than Precondition, but of unknown
 	// determinant. It returns nil if rows do not have the structure that it needs.
 	Approximate func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
-
-	// Mixed returns K[rows, rows] + constant·11ᵀ for blocks of float64, computed in float32
-	// where that magnifies rounding little. It returns nil if that is nowhere. The operator
-	// is safe for concurrent use.
-	Mixed func(ctx context.Context, rows []int, constant float64) (solve.Operator, error)
 
 	// LongRange reports that a part of K correlates nodes far from each other, so
 	// that learning its hyperparameters needs scattered measurements.
@@ -70,10 +53,6 @@ type Abilities struct {
 
 	// Local is K without the terms that are Everywhere. Nil means K itself.
 	Local Covariance
-
-	// Ranks are the processes that compute K together: all call the same methods, each
-	// with its own part of every list of nodes. Nil means this one alone.
-	Ranks *ranks.Group
 }
 
 // Sampling is a set of random features and the coefficients f_l that combine them
@@ -81,16 +60,6 @@ type Abilities struct {
 type Sampling struct {
 	Features *walk.Features
 	Coeffs   []float64
-}
-
-// Draw holds draws g from N(0, K), one per column, of which only g[x] has been
-// computed. With K = ΦΦᵀ and g = Φw, the posterior draw g + K[·, x]·u = Φ(w +
-// Φ_xᵀu) takes a single pass over Φ.
-type Draw interface {
-	// At returns g[x].
-	At() *mat.Dense
-	// Update sets dst, a row per node, to g + K[·, x]·u. It can be called once.
-	Update(ctx context.Context, dst, u *mat.Dense) error
 }
 
 // Factor is H = K[rows, rows] + constant·11ᵀ + diag(noise), factored: exact up to
@@ -152,53 +121,9 @@ type Training struct {
 	// there is no Factor. Nil means that there is none of any rows.
 	Tabular func(rows []int) (work int)
 
-	// Single returns K[rows, rows] + constant·11ᵀ in float32, for steps of learning from many
-	// measurements. Nil, or a nil result, means that there is none.
-	Single func(rows []int, constant float64) SingleRows
-
-	// Mixed is Single for kernels of long range, whose products with vectors of float32 would
-	// lose too much.
-	Mixed func(rows []int, constant float64) MixedRows
-
-	// Spread returns the kernel as several processes compute it together; see
-	// Abilities.Ranks. Nil, or a nil result, means that each of them has to compute all of it.
-	Spread func(g *ranks.Group) Kernel
-
-	// Device returns K[rows, rows] + constant·11ᵀ on a graphics card. Nil, or a nil result without
-	// an error, means that the kernel cannot be computed there.
-	Device func(d *gpu.Device, rows []int, constant float64) (DeviceRows, error)
-
 	// CacheBytes is the most memory that the cache takes for so many rows, whatever
 	// the hyperparameters. Nil means that it takes what it is given.
 	CacheBytes func(rows int) int
-}
-
-// SingleRows is K[rows, rows] + constant·11ᵀ in float32. Its memory serves one set of
-// hyperparameters after another, so that a step of learning allocates next to nothing. It
-// is used by one goroutine.
-type SingleRows interface {
-	// Set goes to other hyperparameters. It must have been called before the other methods.
-	Set(ctx context.Context, theta []float64) error
-	// Diag returns the diagonal, valid until the next Set and to be read only.
-	Diag() []float64
-	// Apply sets dst to the product with x.
-	Apply(ctx context.Context, dst, x blas32.General) error
-	// Grad adds Σ_s weight_s·u_sᵀ(∂K/∂θ_j)w_s to grad[j].
-	Grad(ctx context.Context, grad, weight []float64, u, w blas32.General) error
-}
-
-// MixedRows is K[rows, rows] + constant·11ᵀ for blocks of float64, computed in float32
-// where that magnifies rounding little. Like SingleRows it serves one set of
-// hyperparameters after another, and one goroutine.
-type MixedRows interface {
-	// Apply sets dst to the product with x.
-	solve.Operator
-	// Set goes to other hyperparameters. It must have been called before the other methods.
-	Set(ctx context.Context, theta []float64) error
-	// Grad adds Σ_s weight_s·u_sᵀ(∂K/∂θ_j)w_s to grad[j].
-	Grad(ctx context.Context, grad, weight []float64, u, w *mat.Dense) error
-	// Precondition approximates the matrix plus noise on its diagonal.
-	Precondition(ctx context.Context, noise []float64) (solve.Factored, error)
 }
 
 // TrainingOf returns the Training of k; the zero value if it offers none.
@@ -300,26 +225,20 @@ func startOf(params []Param) []float64 {
 // It costs one product with K[rows, cols]. Dense kernels connect all
 // nodes, because rounding leaves no zeros.
 func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, error) {
-	return ConnectedPart(ctx, c, rows, 0, len(rows), cols)
-}
-
-// ConnectedPart returns the places [lo, hi) of Connected.
-func ConnectedPart(ctx context.Context, c Covariance, rows []int, lo, hi int, cols []int) ([]bool, error) {
 	if local := AbilitiesOf(c).Local; local != nil {
-		return ConnectedPart(ctx, local, rows, lo, hi, cols)
+		return Connected(ctx, local, rows, cols)
 	}
-	connected := make([]bool, hi-lo)
+	connected := make([]bool, len(rows))
 	if len(connected) == 0 || len(cols) == 0 {
 		return connected, nil
 	}
 	// With probability one a random vector is not orthogonal to any row that differs
 	// from zero.
-	x := mat.NewDense(len(cols), 1, nil)
+	x, sums := mat.NewDense(len(cols), 1, nil), mat.NewDense(len(rows), 1, nil)
 	if err := normal.Fill(ctx, x, 1, "joined", 0); err != nil {
 		return nil, err
 	}
-	sums, err := CrossPart(ctx, c, rows, lo, hi, cols, x)
-	if err != nil {
+	if err := c.Cross(rows, cols).Apply(ctx, sums, x); err != nil {
 		return nil, err
 	}
 	for a := range connected {

@@ -4,21 +4,21 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
+	"grfgp/space"
 )
 
 // columns is a matrix X with a row per node, dense or sparse.
 type columns interface {
 	nodes() int
 	width() int
-	// at returns X[rows], for products.
-	at(rows []int) columnRows
+	// in returns X[rows] in a space; nil where that has no place for it.
+	in(ctx context.Context, s space.Space, a space.Axis, rows []int) (space.Matrix, error)
 	// dense returns X[rows] as a matrix of its own.
 	dense(rows []int) *mat.Dense
 	// squares sets dst[a] = |x|² for row rows[a].
@@ -29,26 +29,14 @@ type columns interface {
 	gramInner(ctx context.Context, rows []int, g blas64.Symmetric) (float64, error)
 }
 
-// columnRows is X[rows].
-type columnRows interface {
-	// times sets dst = X[rows]·v.
-	times(ctx context.Context, dst, v *mat.Dense) error
-	// transposed sets dst = X[rows]ᵀ·v.
-	transposed(ctx context.Context, dst, v *mat.Dense) error
-}
-
 // denseColumns is a dense matrix.
 type denseColumns struct{ x *mat.Dense }
 
 func (c *denseColumns) nodes() int { return c.x.RawMatrix().Rows }
 func (c *denseColumns) width() int { return c.x.RawMatrix().Cols }
 
-func (c *denseColumns) at(rows []int) columnRows {
-	return &denseRows{x: c.x, rows: slices.Clone(rows)}
-}
-
 func (c *denseColumns) dense(rows []int) *mat.Dense {
-	part := mat.NewDense(len(rows), c.width(), nil)
+	part := newDense(len(rows), c.width())
 	for a, i := range rows {
 		copy(part.RawRowView(a), c.x.RawRowView(i))
 	}
@@ -114,57 +102,6 @@ func quadratics(g blas64.Symmetric, x *mat.Dense) []float64 {
 	return sums
 }
 
-// denseRows are rows of a dense matrix, gathered in blocks when they are used; those that are used again are kept.
-type denseRows struct {
-	x    *mat.Dense
-	rows []int
-
-	uses atomic.Int32
-	keep sync.Once
-	kept *mat.Dense // all rows, one after the other
-}
-
-// keepNumbers is how many gathered numbers are kept.
-const keepNumbers = 1 << 23
-
-// gather calls do for blocks of rows, in order.
-func (r *denseRows) gather(ctx context.Context, do func(x dense.Matrix, lo, hi int)) error {
-	_, width := r.x.Dims()
-	size := max(64, min(len(r.rows), 1<<20/max(1, width)))
-	again := r.uses.Add(1) > 1 && len(r.rows)*width <= keepNumbers
-	var part *mat.Dense
-	for lo := 0; lo < len(r.rows); lo += size {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		hi := min(len(r.rows), lo+size)
-		first := r.rows[lo]
-		switch {
-		case consecutive(r.rows[lo:hi]):
-			do(dense.View(r.x).Block(first, first+hi-lo, 0, width), lo, hi)
-		case again:
-			r.keep.Do(func() { r.kept = mat.NewDense(len(r.rows), width, nil); r.copyRows(r.kept, r.rows) })
-			do(dense.View(r.kept).Block(lo, hi, 0, width), lo, hi)
-		default:
-			if part == nil {
-				part = mat.NewDense(size, width, nil)
-			}
-			r.copyRows(part, r.rows[lo:hi])
-			do(dense.View(part).Block(0, hi-lo, 0, width), lo, hi)
-		}
-	}
-	return ctx.Err()
-}
-
-// copyRows sets the first rows of to to the given ones.
-func (r *denseRows) copyRows(to *mat.Dense, rows []int) {
-	parallel.Ranges(len(rows), 512, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			copy(to.RawRowView(a), r.x.RawRowView(rows[a]))
-		}
-	})
-}
-
 // consecutive reports whether nodes follow each other, as 3, 4, 5.
 func consecutive(nodes []int) bool {
 	for a, i := range nodes {
@@ -173,28 +110,6 @@ func consecutive(nodes []int) bool {
 		}
 	}
 	return true
-}
-
-func (r *denseRows) times(ctx context.Context, dst, v *mat.Dense) error {
-	return timesGathered(ctx, r.gather, dst, v)
-}
-
-func (r *denseRows) transposed(ctx context.Context, dst, v *mat.Dense) error {
-	return transposedGathered(ctx, r.gather, dst, v)
-}
-
-// gatherer calls do for blocks of rows of a matrix, in order.
-type gatherer func(ctx context.Context, do func(x dense.Matrix, lo, hi int)) error
-
-func timesGathered(ctx context.Context, gather gatherer, dst, v *mat.Dense) error {
-	out, in := dense.View(dst), dense.View(v)
-	return gather(ctx, func(x dense.Matrix, lo, hi int) { dense.Mul(out.Block(lo, hi, 0, out.Cols), x, in) })
-}
-
-func transposedGathered(ctx context.Context, gather gatherer, dst, v *mat.Dense) error {
-	dst.Zero()
-	out, in := dense.View(dst), dense.View(v)
-	return gather(ctx, func(x dense.Matrix, lo, hi int) { dense.Add(out, 1, x.T(), in.Block(lo, hi, 0, in.Cols)) })
 }
 
 // triangleSize is the number of entries on and above the diagonal.

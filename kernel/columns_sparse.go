@@ -17,8 +17,6 @@ type sparseColumns struct{ x *sparse.CSR }
 func (c *sparseColumns) nodes() int { n, _ := c.x.Dims(); return n }
 func (c *sparseColumns) width() int { _, v := c.x.Dims(); return v }
 
-func (c *sparseColumns) at(rows []int) columnRows { return sparseRows{c.pick(rows)} }
-
 // pick returns X[rows].
 func (c *sparseColumns) pick(rows []int) *sparse.CSR {
 	if len(rows) == c.nodes() && consecutive(rows) {
@@ -43,7 +41,7 @@ func (c *sparseColumns) pick(rows []int) *sparse.CSR {
 }
 
 func (c *sparseColumns) dense(rows []int) *mat.Dense {
-	part := mat.NewDense(len(rows), c.width(), nil)
+	part := newDense(len(rows), c.width())
 	for a, i := range rows {
 		row := part.RawRowView(a)
 		cols, vals := c.x.Row(i)
@@ -133,17 +131,4 @@ func (c *sparseColumns) gramInner(ctx context.Context, rows []int, g blas64.Symm
 		sum += v
 	}
 	return sum, err
-}
-
-// sparseRows are rows of a sparse matrix.
-type sparseRows struct{ x *sparse.CSR }
-
-func (r sparseRows) times(ctx context.Context, dst, v *mat.Dense) error {
-	r.x.Mul(dst, v)
-	return ctx.Err()
-}
-
-func (r sparseRows) transposed(ctx context.Context, dst, v *mat.Dense) error {
-	r.x.T().Mul(dst, v)
-	return ctx.Err()
 }

@@ -3,14 +3,10 @@ package kernel
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/ranks"
-	"grfgp/internal/rng"
 	"grfgp/solve"
 )
 
@@ -29,11 +25,17 @@ type constantKernel struct {
 func (k *constantKernel) Nodes() int      { return k.nodes }
 func (k *constantKernel) Params() []Param { return k.params }
 
+// Streams of random numbers of constants.
+const (
+	priorConstant = "prior constant"
+	priorMean     = "prior mean"
+)
+
 func (k *constantKernel) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, k.params); err != nil {
 		return nil, err
 	}
-	return &constant{theta[0], "prior constant", nil}, nil
+	return &constant{theta[0], priorConstant, k.nodes, k}, nil
 }
 
 // WithConstant returns K + variance·11ᵀ, the covariance of a function plus an
@@ -44,25 +46,62 @@ func WithConstant(c Covariance, variance float64) Covariance {
 	if variance == 0 {
 		return c
 	}
-	return plus(c, meanConstant(variance, AbilitiesOf(c).Ranks))
+	return plus(c, meanConstant(variance, c.Nodes()))
 }
 
 // meanConstant is the covariance of an unknown mean.
-func meanConstant(variance float64, g *ranks.Group) *constant {
-	return &constant{variance, "prior mean", g}
+func meanConstant(variance float64, nodes int) *constant {
+	return &constant{variance, priorMean, nodes, nil}
 }
 
 // constant is variance·11ᵀ.
 type constant struct {
 	variance float64
 	stream   string // of random numbers
-	ranks    *ranks.Group
+	nodes    int
+	k        *constantKernel // nil: of an unknown mean
 }
 
+func (c *constant) Nodes() int { return c.nodes }
+
 func (c *constant) Cross(rows, cols []int) solve.Operator {
-	o := &constantCross{rows: len(rows), cols: len(cols), variance: c.variance}
-	o.right, o.err = newPortion(context.Background(), c.ranks, len(cols))
-	return o
+	return constantCross{len(rows), len(cols), c.variance}
+}
+
+// constantCross is variance·11ᵀ of a given size.
+type constantCross struct {
+	rows, cols int
+	variance   float64
+}
+
+func (o constantCross) Dims() (r, c int) { return o.rows, o.cols }
+
+func (o constantCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	if o.rows == 0 {
+		return ctx.Err()
+	}
+	dst.Zero()
+	if o.cols > 0 {
+		sums := columnSums(x)
+		for s := range sums {
+			sums[s] *= o.variance
+		}
+		addToRows(dst, sums)
+	}
+	return ctx.Err()
+}
+
+func (c *constant) entries(ctx context.Context, dst *mat.Dense, _, _ []int) error {
+	raw := dst.RawMatrix()
+	parallel.Ranges(raw.Rows, 256, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			row := raw.Data[a*raw.Stride:][:raw.Cols]
+			for b := range row {
+				row[b] = c.variance
+			}
+		}
+	})
+	return ctx.Err()
 }
 
 func (c *constant) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -92,39 +131,15 @@ func (c *constant) Diag(ctx context.Context, dst []float64, _ []int) error {
 
 func (c *constant) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
 	dst.Zero()
-	c.addPrior(dst, seed)
-	return ctx.Err()
-}
-
-func (c *constant) addPrior(dst *mat.Dense, seed uint64) {
 	_, draws := dst.Dims()
 	addToRows(dst, c.levels(draws, seed))
-}
-
-// levels returns draws of the constant.
-func (c *constant) levels(draws int, seed uint64) []float64 {
-	all := make([]float64, draws)
-	for s := range all {
-		all[s] = math.Sqrt(c.variance) * rand.New(rng.New(seed, c.stream, uint64(s))).NormFloat64()
-	}
-	return all
+	return ctx.Err()
 }
 
 func (c *constant) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
 	if len(grad) > 0 && len(rows) > 0 {
-		all, err := newPortion(ctx, c.ranks, len(rows))
-		if err != nil {
-			return err
-		}
-		ones, err := all.sums(ctx, w)
-		if err != nil {
-			return err
-		}
-		sums, err := all.sums(ctx, u)
-		if err != nil {
-			return err
-		}
-		for s, v := range sums {
+		ones := columnSums(w)
+		for s, v := range columnSums(u) {
 			grad[0] += v * ones[s]
 		}
 	}
@@ -169,61 +184,10 @@ func (c *constant) pull(grad []float64, _ []int, q *mat.Dense) {
 	}
 }
 
-// constantCross is variance·11ᵀ of a given size.
-type constantCross struct {
-	rows, cols int
-	variance   float64
-	right      portion // of the columns
-	err        error
-}
-
-func (o *constantCross) Dims() (r, c int) { return o.rows, o.cols }
-
-func (o *constantCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if !dst.IsEmpty() {
-		dst.Zero()
-	}
-	return o.add(ctx, dst, x)
-}
-
-// add adds the product with x to dst.
-func (o *constantCross) add(ctx context.Context, dst, x *mat.Dense) error {
-	if o.err != nil || o.right.group.Alone() && (o.rows == 0 || o.cols == 0) {
-		return o.err
-	}
-	sums, err := o.right.sums(ctx, x)
-	if err != nil {
-		return err
-	}
-	for s := range sums {
-		sums[s] *= o.variance
-	}
-	addToRows(dst, sums)
-	return ctx.Err()
-}
-
-// addSingle is add for float32. The sums are float64.
-func (o *constantCross) addSingle(ctx context.Context, dst, x blas32.General) error {
-	if o.err != nil {
-		return o.err
-	}
-	sums, err := o.right.sumsSingle(ctx, x)
-	if err != nil {
-		return err
-	}
-	level := make([]float32, len(sums))
-	for s, v := range sums {
-		level[s] = float32(o.variance * v)
-	}
-	parallel.Ranges(dst.Rows, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := dst.Data[i*dst.Stride:][:len(level)]
-			for s, v := range level {
-				row[s] += v
-			}
-		}
-	})
-	return ctx.Err()
+// columnSums returns the sum of each column, by blocks of rows and a tree.
+func columnSums(x *mat.Dense) []float64 {
+	b := hostBlock(x)
+	return b.Sums(nil, nil)
 }
 
 // addToRows adds y to every row of dst.

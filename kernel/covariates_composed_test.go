@@ -8,6 +8,7 @@ import (
 
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
+	"grfgp/space"
 )
 
 // graphKernels are hubKernels on the same number of nodes.
@@ -103,18 +104,18 @@ func TestPreconditionLowRank(t *testing.T) {
 	}
 	noise := slices.Repeat([]float64{0.05}, n)
 	condition := func(k kernel.Kernel, theta []float64) float64 {
-		cov := at(t, k, theta)
-		p, err := kernel.AbilitiesOf(cov).Precondition(t.Context(), rows, 0, noise)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := precondition(t, k, theta, rows, 0, noise)
 		h := mat.DenseCopyOf(gramOfAll(t, k, theta))
 		for i := range n {
 			h.Set(i, i, h.At(i, i)+noise[i])
 		}
-		half, white := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-		p.Whiten(half, h)
-		p.Whiten(white, mat.DenseCopyOf(half.T()))
+		whiten := func(x mat.Matrix) *mat.Dense {
+			in := here(x)
+			out := in.Like()
+			p.Whiten(out, in)
+			return space.DenseOf(out)
+		}
+		white := whiten(whiten(h).T())
 		s := mat.NewSymDense(n, nil)
 		for i := range n {
 			for j := i; j < n; j++ {

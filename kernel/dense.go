@@ -1,16 +1,15 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
+	"grfgp/internal/eigen"
 	"grfgp/internal/rng"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -39,39 +38,18 @@ func NewDense(w *sparse.CSR, s Spectrum) (*Dense, error) {
 		return nil, fmt.Errorf("%w: %d nodes are too many for eigenvectors, want at most %d: take NewSeries", ErrMatrix, n, MaxDense)
 	}
 	u := mat.NewDense(n, n, nil)
-	data := u.RawMatrix().Data
 	for i := range n {
+		row := u.RawRowView(i)
 		cols, vals := w.Row(i)
 		for p, j := range cols {
-			data[i*n+int(j)] += vals[p]
+			row[j] += vals[p]
 		}
 	}
-	values, err := eigen(data, n)
+	values, err := eigen.Symmetric(u, eigen.Rising)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMatrix, err)
 	}
-	sortColumns(u, values)
 	return &Dense{family: s, values: values, u: u}, nil
-}
-
-// sortColumns puts eigenvalues, and the columns that belong to them, into
-// increasing order.
-func sortColumns(u *mat.Dense, values []float64) {
-	order := make([]int, len(values))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	permuted := func(x []float64) {
-		old := slices.Clone(x)
-		for k, from := range order {
-			x[k] = old[from]
-		}
-	}
-	permuted(values)
-	for i := range values {
-		permuted(u.RawRowView(i))
-	}
 }
 
 // With returns the kernel of another family on the same graph, without
@@ -126,6 +104,9 @@ type denseCovariance struct {
 	g, sd  []float64  // eigenvalues of K, and their roots
 	dg     *mat.Dense // derivatives of g by all eigenvalues of W, a column per parameter
 }
+
+// Nodes returns the number of rows of W.
+func (c *denseCovariance) Nodes() int { return c.dense.Nodes() }
 
 // Abilities give the cost of the diagonal.
 func (c *denseCovariance) Abilities() Abilities {

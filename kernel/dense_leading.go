@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/eigen"
 	"grfgp/sparse"
 )
 
@@ -19,7 +20,7 @@ func NewLeading(ctx context.Context, w *sparse.CSR, pairs int, bound []float64) 
 	if err != nil {
 		return nil, err
 	}
-	n := r.nodes()
+	n := r.Nodes()
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -38,15 +39,7 @@ func NewLeading(ctx context.Context, w *sparse.CSR, pairs int, bound []float64) 
 		m-- // may be one of several equal ones
 	}
 	m = max(1, m-1)
-	d := &Dense{family: Diffusion{}, values: make([]float64, m), u: mat.NewDense(n, m, nil)}
-	for k := range m { // in increasing order
-		d.values[k] = l.values[m-1-k]
-	}
-	for i := range n {
-		from, to := l.v.RawRowView(i), d.u.RawRowView(i)
-		for k := range to {
-			to[k] = from[m-1-k]
-		}
-	}
+	d := &Dense{family: Diffusion{}, values: l.values[:m], u: mat.DenseCopyOf(l.v.Slice(0, n, 0, m))}
+	eigen.Sort(d.values, d.u, eigen.Rising)
 	return d, nil
 }

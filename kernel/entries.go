@@ -11,84 +11,43 @@ import (
 	"grfgp/sparse"
 )
 
-// Entries sets dst to the entries of an operator that Covariance.Cross returned, without a product with the
-// identity matrix where the operator has its entries at hand.
-func Entries(ctx context.Context, dst *mat.Dense, op solve.Operator) error {
-	rows, cols := op.Dims()
-	if rows == 0 || cols == 0 {
+// Entries sets dst = K[rows, cols], without a product with the identity matrix where the covariance has its entries at hand.
+func Entries(ctx context.Context, dst *mat.Dense, c Covariance, rows, cols []int) error {
+	if len(rows) == 0 || len(cols) == 0 {
 		return ctx.Err()
 	}
-	if e, ok := op.(entrywise); ok && e.hasEntries() {
-		return e.entries(ctx, dst)
+	if e, ok := c.(entrywise); ok {
+		return e.entries(ctx, dst, rows, cols)
 	}
-	one := mat.NewDense(cols, cols, nil)
-	for k := range cols {
+	return byProducts(ctx, dst, c.Cross(rows, cols))
+}
+
+// byProducts sets dst to the entries of an operator.
+func byProducts(ctx context.Context, dst *mat.Dense, op solve.Operator) error {
+	_, n := op.Dims()
+	one := mat.NewDense(n, n, nil)
+	for k := range n {
 		one.Set(k, k, 1)
 	}
 	return op.Apply(ctx, dst, one)
 }
 
-// entrywise is an operator that knows its entries. entries sets dst, which is not empty.
+// entrywise is a covariance that knows its entries. entries sets dst, which is not empty.
 type entrywise interface {
-	hasEntries() bool
-	entries(ctx context.Context, dst *mat.Dense) error
+	entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error
 }
 
-func (o sumOperator) hasEntries() bool { return true }
-
-func (o sumOperator) entries(ctx context.Context, dst *mat.Dense) error {
-	if err := Entries(ctx, dst, o[0]); err != nil {
-		return err
-	}
-	var one *mat.Dense
-	for _, part := range o[1:] {
-		if r, ok := part.(*constantCross); ok {
-			raw := dst.RawMatrix()
-			parallel.Ranges(raw.Rows, 256, func(lo, hi int) {
-				for a := lo; a < hi; a++ {
-					row := raw.Data[a*raw.Stride:][:raw.Cols]
-					for b := range row {
-						row[b] += r.variance
-					}
-				}
-			})
-			continue
-		}
-		if one == nil {
-			rows, columns := dst.Dims()
-			one = mat.NewDense(rows, columns, nil)
-		}
-		if err := Entries(ctx, one, part); err != nil {
-			return err
-		}
-		addRows(dst, one)
-	}
-	return nil
-}
-
-func (o *smoothCross) hasEntries() bool { return true }
-
-func (o *smoothCross) entries(ctx context.Context, dst *mat.Dense) error {
+func (c *smoothCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
 	raw := dst.RawMatrix()
-	return o.cov.blocks(ctx, o.rows, o.cols, func(b *smoothBlock) {
+	return c.blocks(ctx, rows, cols, func(b *smoothBlock) {
 		parallel.Ranges(b.r2.Rows, 8, func(lo, hi int) {
 			for a := lo; a < hi; a++ {
 				row := b.row(a)
-				o.cov.shape.values(row, o.cov.variance)
+				c.shape.values(row, c.variance)
 				copy(raw.Data[(b.r0+a)*raw.Stride+b.c0:], row)
 			}
 		})
 	})
-}
-
-func (o *grfCross) hasEntries() bool {
-	_, ok := o.left.(*sparse.CSR)
-	return ok && o.err == nil && o.spread == nil
-}
-
-// entries multiplies rows of Φ by Φᵀ, which costs as much as they have entries in common columns.
-func (o *grfCross) entries(ctx context.Context, dst *mat.Dense) error {
-	return sparseTimes(ctx, dst, o.left.(*sparse.CSR), o.right)
 }
 
 // sparseTimes sets dst = left·right.

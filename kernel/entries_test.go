@@ -37,10 +37,11 @@ func TestEntries(t *testing.T) {
 	} {
 		theta := kernel.Starts(k)[0]
 		for _, lists := range [][2][]int{{rows, cols}, {cols, rows}, {cols, cols}, {upTo(300), cols}, {nil, cols}, {cols, nil}} {
-			op := kernel.WithConstant(at(t, k, theta), 0.7).Cross(lists[0], lists[1])
+			cov := kernel.WithConstant(at(t, k, theta), 0.7)
+			op := cov.Cross(lists[0], lists[1])
 			n, m := op.Dims()
 			if n == 0 || m == 0 {
-				if err := kernel.Entries(t.Context(), &mat.Dense{}, op); err != nil {
+				if err := kernel.Entries(t.Context(), &mat.Dense{}, cov, lists[0], lists[1]); err != nil {
 					t.Errorf("%s, %d × %d: %v", name, n, m, err)
 				}
 				continue
@@ -54,7 +55,7 @@ func TestEntries(t *testing.T) {
 			if err := op.Apply(t.Context(), want, one); err != nil {
 				t.Fatal(err)
 			}
-			if err := kernel.Entries(t.Context(), got, op); err != nil {
+			if err := kernel.Entries(t.Context(), got, cov, lists[0], lists[1]); err != nil {
 				t.Fatal(err)
 			}
 			got.Sub(got, want)

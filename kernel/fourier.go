@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -13,6 +11,8 @@ import (
 	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
+	"grfgp/solve"
+	"grfgp/space"
 )
 
 // Fourier returns Smooth(x, group, shape, names...) as a matrix of low rank, ZZᵀ,
@@ -42,7 +42,7 @@ func (f *fourier) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, f.params); err != nil {
 		return nil, err
 	}
-	return f.covariance(theta[0], f.scaledBy(theta[1:])), nil
+	return f.covariance(f, theta[0], f.scaledBy(theta[1:])), nil
 }
 
 // fourierColumns are frequencies for columns of unit length.
@@ -73,19 +73,15 @@ func newFourierColumns(d *distances, shape Shape, pairs int, seed uint64) *fouri
 	return f
 }
 
-func (f *fourierColumns) covariance(variance float64, s scaled) *fourierCovariance {
+func (f *fourierColumns) covariance(of *fourier, variance float64, s scaled) *fourierCovariance {
 	z := &fourierFeatures{fourierColumns: f, scaled: s}
-	return &fourierCovariance{linearCovariance{z, variance}, z}
+	return &fourierCovariance{linearCovariance{z, variance, of}, z, of}
 }
 
 // fourierFeatures are the columns Z/s at given lengths: cosines, then sines.
 type fourierFeatures struct {
 	*fourierColumns
 	scaled scaled
-
-	mu       sync.Mutex
-	lastRows []int
-	last     *mat.Dense // features of lastRows
 }
 
 func (f *fourierFeatures) pairs() int { return f.omega.RawMatrix().Cols }
@@ -112,7 +108,7 @@ func (f *fourierFeatures) fill(dst *mat.Dense, rows []int) {
 }
 
 func (f *fourierFeatures) dense(rows []int) *mat.Dense {
-	z := mat.NewDense(len(rows), f.width(), nil)
+	z := newDense(len(rows), f.width())
 	f.fill(z, rows)
 	return z
 }
@@ -137,89 +133,33 @@ func (f *fourierFeatures) gramInner(ctx context.Context, rows []int, g blas64.Sy
 	return sum, ctx.Err()
 }
 
-// keptFeatures is the number of features that an operator keeps instead of
-// computing them for each product: 512 MB.
-const keptFeatures = 1 << 26
-
-func (f *fourierFeatures) at(rows []int) columnRows {
-	r := &fourierRows{fourierFeatures: f, rows: slices.Clone(rows)}
-	if len(rows) == 0 || len(rows)*f.width() > keptFeatures {
-		return r
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !slices.Equal(f.lastRows, r.rows) {
-		f.lastRows, f.last = r.rows, f.dense(rows)
-	}
-	r.kept = f.last
-	return r
-}
-
-// fourierRows are features of a list of nodes, kept or computed in blocks.
-type fourierRows struct {
-	*fourierFeatures
-	rows []int
-	kept *mat.Dense // nil: none
-}
-
-// gather calls do for blocks of rows, in order.
-func (r *fourierRows) gather(ctx context.Context, do func(z dense.Matrix, lo, hi int)) error {
-	const size = 4096
-	var part *mat.Dense
-	for lo := 0; lo < len(r.rows); lo += size {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		hi := min(len(r.rows), lo+size)
-		if r.kept != nil {
-			do(dense.View(r.kept).Block(lo, hi, 0, r.width()), lo, hi)
-			continue
-		}
-		if part == nil {
-			part = mat.NewDense(size, r.width(), nil)
-		}
-		r.fill(part, r.rows[lo:hi])
-		do(dense.View(part).Block(0, hi-lo, 0, r.width()), lo, hi)
-	}
-	return ctx.Err()
-}
-
-func (r *fourierRows) times(ctx context.Context, dst, v *mat.Dense) error {
-	return timesGathered(ctx, r.gather, dst, v)
-}
-
-func (r *fourierRows) transposed(ctx context.Context, dst, v *mat.Dense) error {
-	return transposedGathered(ctx, r.gather, dst, v)
+func (f *fourierFeatures) in(context.Context, space.Space, space.Axis, []int) (space.Matrix, error) {
+	panic("kernel: features have a root of their own")
 }
 
 // fourierCovariance is s²·ZZᵀ with the gradient of Z.
 type fourierCovariance struct {
 	linearCovariance
 	features *fourierFeatures
+	fourier  *fourier
 }
 
-// Grad is ⟨u·wᵀ, ∂(ZZᵀ)⟩ = ⟨u·(Zᵀw)ᵀ + w·(Zᵀu)ᵀ, ∂Z⟩.
+func (c *fourierCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
+
+func (c *fourierCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	return priorOf(ctx, c, dst, seed)
+}
+
 func (c *fourierCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	if err := ctx.Err(); err != nil || len(rows) == 0 {
-		return err
-	}
-	left, right, err := c.project(ctx, rows, u, w)
-	if err != nil {
-		return err
-	}
-	columns, sd := u.RawMatrix().Cols, math.Sqrt(c.variance)
-	const size = 4096
-	for lo := 0; lo < len(rows); lo += size {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		hi := min(len(rows), lo+size)
-		q := mat.NewDense(hi-lo, c.width(), nil)
-		dense.Add(dense.View(q), sd, dense.View(u).Block(lo, hi, 0, columns), dense.View(right).T())
-		dense.Add(dense.View(q), sd, dense.View(w).Block(lo, hi, 0, columns), dense.View(left).T())
-		c.pull(grad, rows[lo:hi], q)
-	}
-	return ctx.Err()
+	return gradOf(ctx, c, grad, rows, u, w)
+}
+
+// slopes adds ⟨u·wᵀ, ∂(s²ZZᵀ)⟩ to grad for a block of rows, given Zᵀu and Zᵀw of all rows; one of u and w is weighted.
+func (c *fourierCovariance) slopes(grad []float64, rows []int, u, w mat.Matrix, zu, zw *mat.Dense) {
+	q, sd := mat.NewDense(len(rows), c.width(), nil), math.Sqrt(c.variance)
+	dense.Add(dense.View(q), sd, dense.View(u.(*mat.Dense)), dense.View(zw).T())
+	dense.Add(dense.View(q), sd, dense.View(w.(*mat.Dense)), dense.View(zu).T())
+	c.pull(grad, rows, q)
 }
 
 // GramGrad is ⟨g, ∂(ZZᵀ)⟩ = ⟨2gZ, ∂Z⟩.

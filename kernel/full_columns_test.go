@@ -41,7 +41,7 @@ func TestFullColumns(t *testing.T) {
 	}
 	got := gram(t, cov, rows)
 	entries := mat.NewDense(len(rows), len(rows), nil)
-	if err := kernel.Entries(t.Context(), entries, cov.Cross(rows, rows)); err != nil {
+	if err := kernel.Entries(t.Context(), entries, cov, rows, rows); err != nil {
 		t.Fatal(err)
 	}
 	for i := range rows {
@@ -94,7 +94,7 @@ func TestCellsOfPredictions(t *testing.T) {
 		for lo := 0; lo < 600; lo += 200 {
 			rows := span(lo, lo+200)
 			got, want := mat.NewDense(200, len(cols), nil), mat.NewDense(200, len(cols), nil)
-			if err := kernel.Entries(t.Context(), got, cov.Cross(rows, cols)); err != nil {
+			if err := kernel.Entries(t.Context(), got, cov, rows, cols); err != nil {
 				t.Fatal(err)
 			}
 			if err := cov.Cross(rows, cols).Apply(t.Context(), want, one); err != nil {
@@ -120,7 +120,7 @@ func TestRowsOfCompactFeatures(t *testing.T) {
 	rows, cols := span(50, 350), span(0, 40)
 	entries := func(cov kernel.Covariance) []float64 {
 		dst := mat.NewDense(len(rows), len(cols), nil)
-		if err := kernel.Entries(t.Context(), dst, cov.Cross(rows, cols)); err != nil {
+		if err := kernel.Entries(t.Context(), dst, cov, rows, cols); err != nil {
 			t.Fatal(err)
 		}
 		return dst.RawMatrix().Data

@@ -7,16 +7,13 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
-	"grfgp/kernel/internal/normal"
 	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
+	"grfgp/space"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -43,11 +40,10 @@ type sampledRows struct {
 	patterns recent.Cache[*pattern]
 	caches   shared[*pairCache]
 
-	all     func() []int    // every node in order
-	whole   func() *pattern // of all nodes
-	labels  sync.Pool       // *[]uint32: per node, all zero
-	entries func() float64  // mean number of a row
-	blocks  blocks          // scratch for products
+	all    func() []int    // every node in order
+	labels space.Labels    // per node
+	perRow func() float64  // mean number of entries of a row
+	whole  func() *pattern // of all nodes
 }
 
 // NewGRF returns the kernel of a family by features, which must cover every node.
@@ -59,11 +55,7 @@ func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 	k := &sampledRows{features: f, large: n > compactFrom}
 	k.all = sync.OnceValue(func() []int { return upTo(n) })
 	k.whole = sync.OnceValue(func() *pattern { return k.newPattern(k.all()) })
-	k.entries = sync.OnceValue(f.EntriesPerRow)
-	k.labels.New = func() any {
-		labels := make([]uint32, n)
-		return &labels
-	}
+	k.perRow = sync.OnceValue(f.EntriesPerRow)
 	return (&GRF{sampledRows: k}).With(m)
 }
 
@@ -85,14 +77,14 @@ func (k *GRF) Params() []Param { return k.family.Params() }
 // At returns the covariance at theta. It costs nothing: features are combined at
 // first use, and only for the nodes in use.
 func (k *GRF) At(theta []float64) (Covariance, error) {
-	c, err := k.at(theta)
+	c, err := k.covariance(theta)
 	if err != nil {
 		return nil, err // not an interface that holds a nil pointer
 	}
 	return c, nil
 }
 
-func (k *GRF) at(theta []float64) (*grfCovariance, error) {
+func (k *GRF) covariance(theta []float64) (*grfCovariance, error) {
 	if err := checkTheta(theta, k.Params()); err != nil {
 		return nil, err
 	}
@@ -111,117 +103,60 @@ type grfCovariance struct {
 	*GRF
 	theta, coeff []float64
 	factors      recent.Cache[*factor]
-	once         sync.Once
-	entire       atomic.Pointer[factor] // of all nodes; nil until first used
-	compactMu    sync.Mutex             // guards
-	compactPhi   *sparse.Compact        // Φ of all nodes of a large graph; nil until first used
-	someMu       sync.Mutex             // guards
-	some         *somePhi               // Φ of some of them, used last
+	compactMu    sync.Mutex      // guards
+	compactPhi   *sparse.Compact // Φ of all nodes of a large graph; nil until first used
 }
+
+func (c *grfCovariance) rooted() rootKernel { return c.GRF }
+func (c *grfCovariance) point() []float64   { return c.theta }
 
 // Cross returns K[rows, cols].
-func (c *grfCovariance) Cross(rows, cols []int) solve.Operator {
-	right := c.factor(cols)
-	if slices.Equal(rows, cols) {
-		return &grfCross{kernel: c.GRF, left: right.phi, right: right.transpose(), err: right.err}
-	}
-	if c.large && c.isAll(rows) {
-		return &compactCross{c, right}
-	}
-	o := &grfCross{kernel: c.GRF, right: right.transpose()}
-	left := c.entire.Load()
-	if left != nil && left.nodes == nil && right.nodes != nil && c.isAll(rows) {
-		o.spread = right.nodes // faster than computing Φ again for these columns
-	} else {
-		left = right.beside(rows)
-	}
-	o.left, o.err = left.phi, errors.Join(left.err, right.err)
-	return o
+func (c *grfCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
+
+// Prior sets the columns of dst to Φw with w ~ N(0, I).
+func (c *grfCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	return priorOf(ctx, c, dst, seed)
 }
 
-// Gram sets dst = K[rows, rows].
-func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
-	if t, ok, err := c.pairs.get(ctx, c.sampledRows, rows); ok || err != nil {
-		if err == nil {
-			checkOrder(dst, rows)
-			t.sum(dst.RawSymmetric(), c.pairWeights())
-		}
-		return err
-	}
-	f := c.factor(rows)
-	if f.err != nil {
-		return f.err
-	}
-	checkOrder(dst, rows)
-	raw := dst.RawSymmetric()
-	parallel.Ranges(raw.N, gramRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			clear(raw.Data[i*raw.Stride+i:][:raw.N-i])
-		}
-	})
-	return f.addGram(ctx, raw, 1)
+// Grad adds Σ_s u_sᵀ(∂K/∂θ_j)w_s to grad[j].
+func (c *grfCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	return gradOf(ctx, c, grad, rows, u, w)
 }
 
-// addGram adds scale·ΦΦᵀ to the upper triangle of dst.
-func (f *factor) addGram(ctx context.Context, dst blas64.Symmetric, scale float64) error {
-	phiT, full := f.transpose(), f.fulls()
-	err := eachRow(ctx, dst.N, gramRows, func(_, i int) {
-		out := dst.Data[i*dst.Stride:][:dst.N]
-		if f.to == nil {
-			addGramRow(out, f.phi, phiT, i, scale, full)
-			return
-		}
-		f.gramRow(out, phiT, i, scale, full)
-	})
-	if err == nil && full.count > 0 {
-		block := full.of(f.phi)
-		dense.AddLower(dense.OfSymmetric(dst).T(), scale, block, block.T()) // the upper triangle is the lower one of the transpose
+// Abilities are the features.
+func (c *grfCovariance) Abilities() Abilities { return Abilities{Fine: &Sampling{c.features, c.coeff}} }
+
+// failed returns the error of features, unless the context has ended.
+func (c *grfCovariance) failed(ctx context.Context, err error) error {
+	if stopped := ctx.Err(); stopped != nil {
+		return stopped
 	}
-	return err
+	return fmt.Errorf("%w: %w", ErrFeatures, err)
 }
 
-// gramRow adds columns i and beyond of row i of scale·ΦΦᵀ to out, without what full columns add.
-func (f *factor) gramRow(out []float64, phiT *sparse.CSR, i int, scale float64, full *fullColumns) {
-	nodes, vals := f.phi.Row(i)
-	ptrT, others, weights := phiT.Raw()
-	places := f.to[f.ptr[i]:][:len(nodes)] // of row i in the columns, which are sorted
-	for p, node := range nodes {
-		if full.has(node) {
-			continue
-		}
-		v, end := scale*vals[p], ptrT[node+1]
-		rows := others[places[p]:end]
-		for q, w := range weights[places[p]:end] {
-			out[rows[q]] += float64(v * w)
-		}
-	}
-}
+// compactFrom is the number of nodes from which Φ of all nodes has float32 entries, in
+// half the memory or less. The values of Ψ_l are float32 too, so Φ loses no more than they have.
+const compactFrom = 1 << 15
 
-// addGramRow is gramRow where the places of entries in the transpose are not known.
-func addGramRow(out []float64, phi, phiT *sparse.CSR, i int, scale float64, full *fullColumns) {
-	nodes, vals := phi.Row(i)
-	for p, node := range nodes {
-		if full.has(node) {
-			continue
+// compact returns Φ of all nodes, computed at first use and kept.
+func (c *grfCovariance) compact(ctx context.Context) (*sparse.Compact, error) {
+	c.compactMu.Lock()
+	defer c.compactMu.Unlock()
+	if c.compactPhi == nil {
+		phi, err := c.features.Compact(ctx, c.coeff)
+		if err != nil {
+			return nil, c.failed(ctx, err)
 		}
-		v := scale * vals[p]
-		others, weights := phiT.Row(int(node))
-		from, _ := slices.BinarySearch(others, uint32(i))
-		others, weights = others[from:], weights[from:]
-		for q, j := range others {
-			out[j] += float64(v * weights[q])
-		}
+		c.compactPhi = phi
 	}
+	return c.compactPhi, nil
 }
 
 // Diag sets dst[a] to the squared norm of row rows[a] of Φ.
 func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
-	const size = 1024
-	if f, ok := c.factors.Peek(rows); ok && f.err == nil {
-		return eachRow(ctx, len(rows), size, func(_, a int) {
-			_, phi := f.phi.Row(a)
-			dst[a] = squares(phi)
-		})
+	if f, ok := c.factors.Peek(rows); ok && f.err == nil && !c.large {
+		copy(dst, f.squares())
+		return ctx.Err()
 	}
 	if c.large && 8*len(rows) > c.Nodes() {
 		phi, err := c.compact(ctx)
@@ -239,11 +174,6 @@ func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) err
 		}
 		return nil
 	}
-	return c.squaredRows(ctx, dst, rows)
-}
-
-// squaredRows sets dst[a] to the squared norm of row rows[a] of Φ, in float64.
-func (c *grfCovariance) squaredRows(ctx context.Context, dst []float64, rows []int) error {
 	const size = 1024
 	blocks := (len(rows) + size - 1) / size
 	scratch := make([][]float64, parallel.Workers(blocks))
@@ -251,11 +181,16 @@ func (c *grfCovariance) squaredRows(ctx context.Context, dst []float64, rows []i
 		lo, hi := b*size, min(len(rows), (b+1)*size)
 		own, err := c.features.ListOnce(ctx, rows[lo:hi])
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrFeatures, err)
+			return c.failed(ctx, err)
 		}
 		for a := lo; a < hi; a++ {
 			phi := room(&scratch[worker], len(own.Reached(a-lo)))
 			own.CombineRow(phi, c.coeff, a-lo)
+			for q := range phi {
+				if c.large { // as in Φ of all nodes
+					phi[q] = float64(float32(phi[q]))
+				}
+			}
 			dst[a] = squares(phi)
 		}
 		return nil
@@ -270,50 +205,28 @@ func squares(x []float64) float64 {
 	return sum
 }
 
-// Prior sets the columns of dst to Φw with w ~ N(0, I).
-func (c *grfCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	phi, err := c.phi(ctx)
-	if err != nil {
-		return err
+// chain adds slope, derivatives by f_l, to grad as derivatives by θ_j.
+func (c *grfCovariance) chain(grad, slope []float64) {
+	by := make([][]float64, len(c.theta))
+	for j := range by {
+		by[j] = make([]float64, len(slope))
 	}
-	_, width := phi.Dims()
-	return strips(dst, func(lo int, dst *mat.Dense) error {
-		_, columns := dst.Dims()
-		w := c.block(width, columns)
-		defer c.blocks.Put(w)
-		if err := normal.Fill(ctx, w, seed, "prior", lo); err != nil {
-			return err
+	c.family.CoeffsGrad(by, c.theta)
+	for j := range by {
+		sum := 0.0
+		for l, v := range slope {
+			sum += float64(v * by[j][l])
 		}
-		phi.Mul(dst, w)
-		return ctx.Err()
-	})
+		grad[j] += sum
+	}
 }
 
-// eachRow calls do(worker, i) for every i in [0, n), by blocks of the given size.
-func eachRow(ctx context.Context, n, size int, do func(worker, i int)) error {
-	return parallel.Blocks(ctx, (n+size-1)/size, func(worker, b int) error {
-		for i := b * size; i < min(n, (b+1)*size); i++ {
-			do(worker, i)
+// invertNorms sets each v to 1/√v, and to 0 where v is 0.
+func invertNorms(squares []float64) {
+	eachPlace(len(squares), func(a int) {
+		v := squares[a]
+		if squares[a] = 0; v > 0 {
+			squares[a] = 1 / math.Sqrt(v)
 		}
-		return nil
 	})
-}
-
-// gramRows is the number of rows of a Gram matrix in a block. It is small,
-// because the rows of a triangle have different lengths.
-const gramRows = 8
-
-// checkOrder panics unless the order of a is the length of the list.
-func checkOrder(a mat.Symmetric, rows []int) {
-	if n := a.SymmetricDim(); n != len(rows) {
-		panic(fmt.Sprintf("kernel: a matrix of order %d for %d nodes", n, len(rows)))
-	}
-}
-
-// room returns *buf with n elements, after growing it if it is too small.
-func room(buf *[]float64, n int) []float64 {
-	if cap(*buf) < n {
-		*buf = make([]float64, n)
-	}
-	return (*buf)[:n]
 }

@@ -12,7 +12,7 @@ import (
 
 // TestCompactDraws: on a large graph, where features are lazy and Φ of all nodes has
 // float32 entries, products, diagonals and draws are those of the exact Φ to the
-// precision of float32, and a draw block by block is the whole draw to the bit.
+// precision of float32.
 func TestCompactDraws(t *testing.T) {
 	t.Parallel()
 	g, err := graph.Grid(40, 50)
@@ -20,7 +20,7 @@ func TestCompactDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	g = g.Ordered()
-	at := func(lazy bool) kernel.Covariance {
+	at := func(lazy bool) (kernel.Kernel, []float64) {
 		sample := func(g *graph.Graph) *walk.Features {
 			opts := walk.Default()
 			opts.MaxLen, opts.Scale = 5, g.WalkScale(graph.NormalizedAdjacency)
@@ -59,13 +59,8 @@ func TestCompactDraws(t *testing.T) {
 		for _, p := range k.Params() {
 			theta = append(theta, 1.3*p.Start)
 		}
-		cov, err := k.At(theta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return kernel.WithConstant(cov, 0.5)
+		return k, theta
 	}
-	exact, compact := at(false), at(true)
 	all, x := upTo(g.Len()), []int{3, 1990, 3, 700, 701}
 	const draws, seed, tol = 5, 3, 1e-5
 	u := mat.NewDense(len(x), draws, nil)
@@ -73,42 +68,23 @@ func TestCompactDraws(t *testing.T) {
 
 	diag := [2][]float64{make([]float64, g.Len()), make([]float64, g.Len())}
 	var out [2][3]*mat.Dense
-	for k, cov := range []kernel.Covariance{exact, compact} {
-		if err := cov.Diag(t.Context(), diag[k], all); err != nil {
-			t.Fatal(err)
-		}
-		for q := range out[k] {
-			out[k][q] = mat.NewDense(g.Len(), draws, nil)
-		}
-		if err := cov.Cross(all, x).Apply(t.Context(), out[k][0], u); err != nil {
-			t.Fatal(err)
-		}
-		if err := cov.Prior(t.Context(), out[k][1], seed); err != nil {
-			t.Fatal(err)
-		}
-		begin := kernel.AbilitiesOf(cov).Draw
-		d, err := begin(t.Context(), draws, seed, x)
+	for q, lazy := range []bool{false, true} {
+		k, theta := at(lazy)
+		cov, err := k.At(theta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Update(t.Context(), out[k][2], u); err != nil {
+		if err := cov.Diag(t.Context(), diag[q], all); err != nil {
 			t.Fatal(err)
 		}
-		if d, err = begin(t.Context(), draws, seed, x); err != nil {
+		out[q][0], out[q][1] = mat.NewDense(g.Len(), draws, nil), mat.NewDense(g.Len(), draws, nil)
+		if err := cov.Cross(all, x).Apply(t.Context(), out[q][0], u); err != nil {
 			t.Fatal(err)
 		}
-		next := 0
-		err = kernel.EachRows(t.Context(), d, g.Len(), u, func(lo int, rows *mat.Dense) error {
-			n, _ := rows.Dims()
-			if lo != next || !mat.Equal(rows, out[k][2].Slice(lo, lo+n, 0, draws)) {
-				t.Errorf("rows from %d on are not those of the whole draw", lo)
-			}
-			next += n
-			return nil
-		})
-		if err != nil || next != g.Len() {
-			t.Errorf("%d rows, %v", next, err)
+		if err := cov.Prior(t.Context(), out[q][1], seed); err != nil {
+			t.Fatal(err)
 		}
+		_, out[q][2] = drawn(t, k, theta, seed, x, u)
 	}
 	for q, name := range []string{"product", "prior", "draw"} {
 		if !mat.EqualApprox(out[0][q], out[1][q], tol) {

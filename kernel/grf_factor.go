@@ -3,292 +3,334 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"sync"
-	"sync/atomic"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
+	"grfgp/space"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
 
-// pattern is the sparsity pattern of the features of a list of nodes; it is the
-// same for every θ. Its columns are the nodes that the list reaches, in the order
-// of first occurrence. If these are more than half of all nodes, every node is a
-// column.
+// pattern is the pattern of the features of a list of nodes.
 type pattern struct {
-	rows  []int
-	own   *walk.List // the features of the rows; empty after err
-	err   error
-	nodes []uint32 // the node of each column; nil: columns are nodes
-	width int
-	ptr   []int
-	col   []uint32
-
-	shapeOnce sync.Once
-	shape     *sparse.Pattern // of ptr and col
-	shapeErr  error
-
-	transposeOnce sync.Once
-	transposed    *sparse.Pattern
-	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
-	to            []uint32 // the inverse of from
-	isTransposed  atomic.Bool
-	before        atomic.Pointer[transposedBefore] // from which transpose goes on; nil: from the start
+	*space.Pattern
+	err error // of making it; the pattern is then empty
 
 	fullOnce sync.Once
 	full     fullColumns // in products with the own transpose
-
-	spanOnce sync.Once
-	reach    []span // see spans
 }
 
-func (k *sampledRows) pattern(rows []int) *pattern {
+// pattern returns the pattern of a list, or why there is none.
+func (k *sampledRows) pattern(ctx context.Context, rows []int) (*space.Pattern, error) {
+	p := k.patternOf(rows)
+	if p.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFeatures, p.err)
+	}
+	return p.Pattern, ctx.Err()
+}
+
+func (k *sampledRows) patternOf(rows []int) *pattern {
 	if k.isAll(rows) {
 		return k.whole()
 	}
 	return k.patterns.Get(rows, k.newPattern)
 }
 
-// isAll reports whether rows are all nodes in order. Their pattern and factor
-// cost most and are used often, so they are kept outside the cache.
+// isAll reports whether rows are all nodes in order. Their pattern costs most and is used often, so it is kept outside
+// the cache.
 func (k *sampledRows) isAll(rows []int) bool { return len(rows) == k.Nodes() && increasing(rows) }
 
 func (k *sampledRows) newPattern(rows []int) *pattern {
-	p := &pattern{rows: rows, ptr: make([]int, len(rows)+1)}
-	if p.own, p.err = k.features.List(context.Background(), rows); p.err != nil {
-		p.nodes = []uint32{}
-		return p
+	p, err := space.NewPattern(context.Background(), k.features, rows, &k.labels)
+	if err != nil {
+		p = &space.Pattern{Rows: rows, Nodes: []uint32{}, Ptr: make([]int, len(rows)+1)}
 	}
-	eachPlace(len(rows), func(a int) { p.ptr[a+1] = len(p.own.Reached(a)) })
-	for a := range rows {
-		p.ptr[a+1] += p.ptr[a]
-	}
-	p.col = make([]uint32, p.ptr[len(rows)])
-	if last, others, ok := k.patterns.Near(rows); ok && k.grownPattern(p, last, others) {
-		return p
-	}
-	table := k.labels.Get().(*[]uint32)
-	defer k.labels.Put(table)
-	labels := *table // label+1 of a node, 0 if it has none
-	p.nodes = p.touched(labels)
-	if p.nodes == nil {
-		p.width = k.Nodes()
-		eachPlace(len(rows), func(a int) { copy(p.col[p.ptr[a]:], p.own.Reached(a)) })
-		return p
-	}
-	p.width = len(p.nodes)
-	eachPlace(len(rows), func(a int) {
-		out := p.col[p.ptr[a]:]
-		for e, node := range p.own.Reached(a) {
-			out[e] = labels[node] - 1
-		}
-	})
-	unlabel(labels, p.nodes)
-	return p
-}
-
-// touched labels the nodes that the rows reach and returns them. If they are more
-// than half of all nodes, it returns nil and leaves labels unchanged.
-func (p *pattern) touched(labels []uint32) []uint32 {
-	if p.reachesHalf(labels) {
-		return nil
-	}
-	nodes := []uint32{}
-	for a := range p.rows {
-		for _, node := range p.own.Reached(a) {
-			if labels[node] == 0 {
-				nodes = append(nodes, node)
-				labels[node] = uint32(len(nodes))
-			}
-		}
-		if 2*len(nodes) > len(labels) {
-			unlabel(labels, nodes)
-			return nil
-		}
-	}
-	return nodes
-}
-
-// reachesHalf reports that the rows reach more than half of all nodes. It looks only if the rows are so many that this is
-// likely, on all processors, and leaves labels unchanged.
-func (p *pattern) reachesHalf(labels []uint32) bool {
-	if len(p.rows) < 1<<14 || 4*len(p.rows) < len(labels) {
-		return false
-	}
-	var found atomic.Int64
-	eachRange(len(p.rows), func(lo, hi int) {
-		if 2*found.Load() > int64(len(labels)) {
-			return
-		}
-		met := int64(0)
-		for a := lo; a < hi; a++ {
-			for _, node := range p.own.Reached(a) {
-				if atomic.LoadUint32(&labels[node]) == 0 && atomic.CompareAndSwapUint32(&labels[node], 0, 1) {
-					met++
-				}
-			}
-		}
-		found.Add(met)
-	})
-	parallel.Ranges(len(labels), 1<<16, func(lo, hi int) { clear(labels[lo:hi]) })
-	return 2*found.Load() > int64(len(labels))
-}
-
-func unlabel(labels, nodes []uint32) {
-	for _, node := range nodes {
-		labels[node] = 0
-	}
-}
-
-// eachPlace calls do for all places of a list, in parallel.
-func eachPlace(n int, do func(a int)) {
-	eachRange(n, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			do(a)
-		}
-	})
-}
-
-// eachRange calls do for ranges that cover the places of a list, in parallel.
-func eachRange(n int, do func(lo, hi int)) { parallel.Ranges(n, 1024, do) }
-
-// transpose sorts the entries by column, once.
-func (p *pattern) transpose() {
-	p.transposeOnce.Do(func() {
-		if b := p.before.Swap(nil); b != nil && len(p.col) <= math.MaxUint32 && p.growTranspose(b) {
-			p.isTransposed.Store(true)
-			return
-		}
-		if p.checked() == nil { // or the factor reports the error
-			p.transposed, p.from, p.to = p.shape.Transposed()
-			p.isTransposed.Store(p.from != nil)
-		}
-	})
-}
-
-// checked makes the shape, and returns what is wrong with it.
-func (p *pattern) checked() error {
-	p.shapeOnce.Do(func() { p.shape, p.shapeErr = sparse.NewPattern(len(p.rows), p.width, p.ptr, p.col) })
-	return p.shapeErr
+	return &pattern{Pattern: p, err: err}
 }
 
 // fulls returns the columns that are full in ΦΦᵀ.
 func (p *pattern) fulls() *fullColumns {
 	p.fullOnce.Do(func() {
-		counts := make([]int, p.width)
-		for _, c := range p.col {
+		counts := make([]int, p.Width)
+		for _, c := range p.Col {
 			counts[c]++
 		}
-		p.full = newFullColumns(p.width, len(p.rows), func(c int) int { return counts[c] })
+		p.full = newFullColumns(p.Width, len(p.Rows), func(c int) int { return counts[c] })
 	})
 	return &p.full
 }
 
-// factor is Φ[rows, :] at one theta, with the columns of the pattern.
+// factor is Φ[rows, :] at one theta, for entries of K. Its columns have the numbers of a pattern.
 type factor struct {
 	*pattern
-	cov *grfCovariance
-	phi *sparse.CSR
-	err error
+	cov   *grfCovariance
+	rows  int
+	width int
+	nodes []uint32
+	phi   *sparse.CSR
+	err   error
 
 	once sync.Once
 	phiT *sparse.CSR
-	used atomic.Bool // by mulTransposed
 }
 
-func (c *grfCovariance) factor(rows []int) *factor {
-	if !c.isAll(rows) {
-		return c.factors.Get(rows, c.newFactor)
-	}
-	c.once.Do(func() { c.entire.Store(c.newFactor(c.all())) })
-	return c.entire.Load()
-}
+func (c *grfCovariance) factor(rows []int) *factor { return c.factors.Get(rows, c.newFactor) }
 
 func (c *grfCovariance) newFactor(rows []int) *factor {
-	p := c.pattern(rows)
-	if p.err != nil {
-		return newFactor(c, p, nil, p.err)
+	p := c.patternOf(rows)
+	f := &factor{pattern: p, cov: c, rows: len(rows), width: p.Width, nodes: p.Nodes}
+	val, err := make([]float64, len(p.Col)), p.err
+	if err == nil {
+		var shape *sparse.Pattern
+		if shape, err = p.Shape(); err == nil {
+			p.Combine(val, c.coeff)
+			f.phi, err = shape.With(val)
+		}
 	}
-	val := make([]float64, len(p.col))
-	c.values(val, p)
-	phi, err := p.with(val)
-	return newFactor(c, p, phi, err)
+	return f.checked(err)
 }
 
-// with returns the matrix of the pattern with the given values.
-func (p *pattern) with(val []float64) (*sparse.CSR, error) {
-	if err := p.checked(); err != nil {
-		return nil, err
-	}
-	return p.shape.With(val)
-}
-
-// newFactor returns a factor; after an error its matrix is empty.
-func newFactor(c *grfCovariance, p *pattern, phi *sparse.CSR, err error) *factor {
+// checked returns the factor with an error; its matrix is then empty.
+func (f *factor) checked(err error) *factor {
 	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrFeatures, err)
-		phi, _ = sparse.NewCSR(len(p.rows), p.width, make([]int, len(p.rows)+1), nil, nil)
+		f.err = fmt.Errorf("%w: %w", ErrFeatures, err)
+		f.phi, _ = sparse.NewCSR(f.rows, f.width, make([]int, f.rows+1), nil, nil)
 	}
-	return &factor{pattern: p, cov: c, phi: phi, err: err}
+	return f
 }
 
 // transpose returns Φᵀ.
 func (f *factor) transpose() *sparse.CSR {
 	f.once.Do(func() {
-		f.pattern.transpose()
-		if len(f.from) != f.phi.NNZ() {
-			f.phiT = f.phi.T()
-			return
+		if f.pattern != nil {
+			if turned, err := f.Turned(); err == nil && len(turned.From) == f.phi.NNZ() {
+				f.phiT = turned.Shape.Picked(f.phi, turned.From)
+				return
+			}
 		}
-		f.phiT = f.transposed.Picked(f.phi, f.from)
+		f.phiT = f.phi.T()
 	})
 	return f.phiT
+}
+
+// squares returns the squared norms of the rows.
+func (f *factor) squares() []float64 {
+	all := make([]float64, f.rows)
+	eachPlace(f.rows, func(a int) {
+		_, phi := f.phi.Row(a)
+		all[a] = squares(phi)
+	})
+	return all
+}
+
+// fulls returns the columns that are full in ΦΦᵀ.
+func (f *factor) fulls() *fullColumns {
+	if f.pattern != nil {
+		return f.pattern.fulls()
+	}
+	counts := make([]int, f.width)
+	_, col, _ := f.phi.Raw()
+	for _, c := range col {
+		counts[c]++
+	}
+	full := newFullColumns(f.width, f.rows, func(c int) int { return counts[c] })
+	return &full
+}
+
+// gramRows is the number of rows of a Gram matrix in a block. It is small,
+// because the rows of a triangle have different lengths.
+const gramRows = 8
+
+// Gram sets dst = K[rows, rows].
+func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	if t, ok, err := c.pairs.get(ctx, c.sampledRows, rows); ok || err != nil {
+		if err == nil {
+			checkOrder(dst, rows)
+			t.sum(dst.RawSymmetric(), c.pairWeights())
+		}
+		return err
+	}
+	f := c.factor(rows)
+	if f.err != nil {
+		return f.err
+	}
+	checkOrder(dst, rows)
+	raw := dst.RawSymmetric()
+	parallel.Ranges(raw.N, gramRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			clear(raw.Data[i*raw.Stride+i:][:raw.N-i])
+		}
+	})
+	return f.addGram(ctx, raw, 1)
+}
+
+// addGram adds scale·ΦΦᵀ to the upper triangle of dst.
+func (f *factor) addGram(ctx context.Context, dst blas64.Symmetric, scale float64) error {
+	phiT, full := f.transpose(), f.fulls()
+	var turned space.Turned
+	if f.pattern != nil {
+		turned, _ = f.Turned() // transpose has used it
+	}
+	ptrT, others, weights := phiT.Raw()
+	err := eachRow(ctx, dst.N, gramRows, func(_, i int) {
+		out := dst.Data[i*dst.Stride:][:dst.N]
+		nodes, vals := f.phi.Row(i)
+		for p, node := range nodes {
+			if full.has(node) {
+				continue
+			}
+			from, end := 0, ptrT[node+1]
+			if turned.To != nil { // rows of a column are sorted
+				from = int(turned.To[f.Ptr[i]+p])
+			} else {
+				at, _ := slices.BinarySearch(others[ptrT[node]:end], uint32(i))
+				from = ptrT[node] + at
+			}
+			v, columns := scale*vals[p], others[from:end]
+			for q, w := range weights[from:end] {
+				out[columns[q]] += float64(v * w)
+			}
+		}
+	})
+	if err == nil && full.count > 0 {
+		block := full.of(f.phi)
+		dense.AddLower(dense.OfSymmetric(dst).T(), scale, block, block.T()) // the upper triangle is the lower one of the transpose
+	}
+	return err
+}
+
+// GramGrad adds ⟨g, ∂K/∂θ_j⟩ to grad[j]: ∂/∂f_l = 2⟨Ψ_l, gΦ⟩, with gΦ taken only
+// where Ψ_l is not zero.
+func (c *grfCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	if t, ok, err := c.pairs.get(ctx, c.sampledRows, rows); ok || err != nil {
+		if err == nil {
+			checkOrder(g, rows)
+			c.chain(grad, c.pairSlopes(t.inner(g.RawSymmetric(), len(t))))
+		}
+		return err
+	}
+	f := c.factor(rows)
+	if f.err != nil {
+		return f.err
+	}
+	checkOrder(g, rows)
+	slope := make([]float64, len(c.coeff))
+	err := space.Project(ctx, slope, f.List, len(rows), f.gramWeights(g))
+	if err == nil {
+		c.chain(grad, slope)
+	}
+	return err
+}
+
+// gramWeights returns a function that sets q to 2·gΦ at the entries of a row.
+func (f *factor) gramWeights(g *mat.SymDense) func(worker int, q []float64, i int) []float64 {
+	whole, hubs, phiT := fullRows(g), f.fulls(), f.transpose()
+	var at *mat.Dense // gΦ at the full columns
+	if hubs.count > 0 {
+		at = mat.NewDense(f.rows, hubs.count, nil)
+		dense.Mul(dense.View(at), dense.View(whole), hubs.of(f.phi))
+	}
+	return func(_ int, q []float64, i int) []float64 {
+		cols, gi := f.Col[f.Ptr[i]:f.Ptr[i+1]], whole.RawRowView(i)
+		q = room(&q, len(cols))
+		for e, col := range cols {
+			if hubs.has(col) {
+				q[e] = 2 * at.At(i, int(hubs.place[col]))
+				continue
+			}
+			others, vals := phiT.Row(int(col))
+			sum := 0.0
+			for p, k := range others {
+				sum += float64(vals[p] * gi[k])
+			}
+			q[e] = 2 * sum
+		}
+		return q
+	}
+}
+
+// rowsOnce are rows of Φ that are used once.
+type rowsOnce interface {
+	// reached returns the columns of the row at place a, in the memory it is given if that is needed.
+	reached(room []uint32, a int) []uint32
+	// values sets dst to its values.
+	values(dst []float64, a int)
+}
+
+// rowsOnce returns rows of Φ. Those of a large graph are float32, whether Φ of all nodes is there or not: what was computed
+// before must not show.
+func (c *grfCovariance) rowsOnce(rows []int) (rowsOnce, error) {
+	if c.large {
+		c.compactMu.Lock()
+		phi := c.compactPhi
+		c.compactMu.Unlock()
+		if phi != nil {
+			return compactRows{phi, rows}, nil
+		}
+	}
+	own, err := c.features.ListOnce(context.Background(), rows)
+	return sampledOnce{own, c}, err
+}
+
+// compactRows are rows of a compact Φ.
+type compactRows struct {
+	phi  *sparse.Compact
+	rows []int
+}
+
+func (r compactRows) reached(room []uint32, a int) []uint32 { return r.phi.Columns(room, r.rows[a]) }
+func (r compactRows) values(dst []float64, a int)           { r.phi.Values(dst, r.rows[a]) }
+
+// sampledOnce are rows of Φ from features.
+type sampledOnce struct {
+	own *walk.List
+	cov *grfCovariance
+}
+
+func (r sampledOnce) reached(_ []uint32, a int) []uint32 { return r.own.Reached(a) }
+
+func (r sampledOnce) values(dst []float64, a int) {
+	r.own.CombineRow(dst, r.cov.coeff, a)
+	if r.cov.large {
+		for e, v := range dst {
+			dst[e] = float64(float32(v))
+		}
+	}
 }
 
 // beside returns Φ[rows, :] with the columns of f. Entries in other columns are
 // dropped: they do not contribute to products with f.
 func (f *factor) beside(rows []int) *factor {
 	c := f.cov
-	if f.nodes == nil && !c.large && c.pattern(rows).nodes == nil {
-		return c.factor(rows)
-	}
-	table := c.labels.Get().(*[]uint32)
-	defer c.labels.Put(table)
-	labels := *table
+	labels, giveBack := c.labels.Borrow(c.Nodes())
+	defer giveBack()
 	label := func(node uint32) uint32 { return node + 1 }
 	if f.nodes != nil {
 		for j, node := range f.nodes {
 			labels[node] = uint32(j + 1)
 		}
-		defer unlabel(labels, f.nodes)
+		defer func() {
+			for _, node := range f.nodes {
+				labels[node] = 0
+			}
+		}()
 		label = func(node uint32) uint32 { return labels[node] }
 	}
-
-	ptr := make([]int, len(rows)+1)
-	var own rowsOnce
-	misses := func(a int) bool { return false } // whether a row has no entry in these columns for certain
-	if p := c.grown(rows); p != nil {
-		own = sampledOnce{p.own, c}
-		if spans := p.spans(); f.nodes != nil {
-			columns := spanOf(f.nodes)
-			misses = func(a int) bool { return columns.misses(spans[a].least, spans[a].most) }
-		}
-	} else {
-		var err error
-		if own, err = c.rowsOnce(rows); err != nil {
-			return newFactor(c, &pattern{rows: rows, width: f.width}, nil, err)
-		}
+	out := &factor{cov: c, rows: len(rows), width: f.width, nodes: f.nodes}
+	own, err := c.rowsOnce(rows)
+	if err != nil {
+		return out.checked(err)
 	}
 	const size = 256
+	ptr := make([]int, len(rows)+1)
 	parallel.Ranges(len(rows), size, func(lo, hi int) {
 		var room []uint32
 		for a := lo; a < hi; a++ {
-			if misses(a) {
-				continue
-			}
 			reached := own.reached(room, a)
 			for _, node := range reached {
 				if label(node) != 0 {
@@ -322,10 +364,60 @@ func (f *factor) beside(rows []int) *factor {
 			nodes = reached[:0]
 		}
 	})
-	phi, err := sparse.NewCSR(len(rows), f.width, ptr, col, val)
-	return newFactor(c, &pattern{rows: rows, width: f.width}, phi, err)
+	out.phi, err = sparse.NewCSR(len(rows), f.width, ptr, col, val)
+	return out.checked(err)
 }
 
-// block returns an r×c scratch matrix with undefined contents; the caller puts it
-// back into k.blocks.
-func (k *sampledRows) block(r, c int) *mat.Dense { return k.blocks.get(r, c) }
+// entries sets dst = K[rows, cols], which costs as much as rows of Φ have entries in common columns.
+func (c *grfCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
+	right := c.factor(cols)
+	left := right
+	if !slices.Equal(rows, cols) {
+		left = right.beside(rows)
+	}
+	if left.err != nil || right.err != nil {
+		return errOf(left.err, right.err)
+	}
+	return sparseTimes(ctx, dst, left.phi, right.transpose())
+}
+
+func errOf(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// eachPlace calls do for all places of a list, in parallel.
+func eachPlace(n int, do func(a int)) {
+	parallel.Ranges(n, 1024, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			do(a)
+		}
+	})
+}
+
+// eachRow calls do(worker, i) for every i in [0, n), by blocks of the given size.
+func eachRow(ctx context.Context, n, size int, do func(worker, i int)) error {
+	return parallel.Blocks(ctx, (n+size-1)/size, func(worker, b int) error {
+		for i := b * size; i < min(n, (b+1)*size); i++ {
+			do(worker, i)
+		}
+		return nil
+	})
+}
+
+// checkOrder panics unless the order of a is the length of the list.
+func checkOrder(a mat.Symmetric, rows []int) {
+	if n := a.SymmetricDim(); n != len(rows) {
+		panic(fmt.Sprintf("kernel: a matrix of order %d for %d nodes", n, len(rows)))
+	}
+}
+
+// room returns *buf with n elements, after growing it if it is too small.
+func room(buf *[]float64, n int) []float64 {
+	if cap(*buf) < n {
+		*buf = make([]float64, n)
+	}
+	return (*buf)[:n]
+}

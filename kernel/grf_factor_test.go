@@ -61,18 +61,19 @@ func TestPatterns(t *testing.T) {
 		for _, threads := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(threads)
 			p := k.newPattern(rows)
-			if !slices.Equal(p.nodes, first) || (p.nodes == nil) != (first == nil) {
-				t.Errorf("%d rows at %d threads: %d columns, want %d", len(rows), threads, len(p.nodes), len(first))
+			if !slices.Equal(p.Nodes, first) || (p.Nodes == nil) != (first == nil) {
+				t.Errorf("%d rows at %d threads: %d columns, want %d", len(rows), threads, len(p.Nodes), len(first))
 			}
-			labels := k.labels.Get().(*[]uint32)
-			if slices.ContainsFunc(*labels, func(v uint32) bool { return v != 0 }) {
+			labels, giveBack := k.labels.Borrow(n)
+			giveBack()
+			if slices.ContainsFunc(labels, func(v uint32) bool { return v != 0 }) {
 				t.Errorf("%d rows at %d threads: labels are left", len(rows), threads)
 			}
 			for a := range rows {
-				for e, node := range p.own.Reached(a) {
-					c := p.col[p.ptr[a]+e]
-					if p.nodes != nil {
-						c = p.nodes[c]
+				for e, node := range p.List.Reached(a) {
+					c := p.Col[p.Ptr[a]+e]
+					if p.Nodes != nil {
+						c = p.Nodes[c]
 					}
 					if c != node {
 						t.Fatalf("entry %d of row %d is in the column of node %d, want %d", e, a, c, node)

@@ -6,13 +6,14 @@ import (
 	"sync"
 
 	"grfgp/internal/parallel"
+	"grfgp/space"
 )
 
 // Training offers a cache of the products of features of two walk lengths, 8 bytes for each pair of
 // lengths and pair of rows: Gram and GramGrad of these rows then need no sparse products, at any
 // hyperparameters and for any family.
 func (k *GRF) Training() Training {
-	return Training{Cache: k.cached, Single: k.singleRows, Device: k.device, Spread: k.spreadEvenly, CacheBytes: func(rows int) int {
+	return Training{Cache: k.cached, CacheBytes: func(rows int) int {
 		if k.features.MaxLen() >= pairLengths {
 			return 0
 		}
@@ -87,9 +88,9 @@ func (k *sampledRows) pairProducts(ctx context.Context, rows []int) (triangles, 
 	for p := range t {
 		t[p] = make([]float64, n*(n+1)/2)
 	}
-	p := k.pattern(rows)
-	if p.err != nil {
-		return nil, p.err
+	p, err := k.pattern(ctx, rows)
+	if err != nil {
+		return nil, err
 	}
 	ptr, steps := k.steps(p)
 	first, other, from := byColumn(p)
@@ -101,12 +102,12 @@ func (k *sampledRows) pairProducts(ctx context.Context, rows []int) (triangles, 
 		}
 	}
 	scratch := make([][]float64, parallel.Workers((n+gramRows-1)/gramRows))
-	err := eachRow(ctx, n, gramRows, func(worker, a int) {
+	err = eachRow(ctx, n, gramRows, func(worker, a int) {
 		sums := room(&scratch[worker], (n-a)*pairs) // by row b ≥ a, then by pair
 		clear(sums)
-		for q := p.ptr[a]; q < p.ptr[a+1]; q++ {
+		for q := p.Ptr[a]; q < p.Ptr[a+1]; q++ {
 			own := steps[ptr[q]:ptr[q+1]]
-			c := p.col[q]
+			c := p.Col[q]
 			list := other[first[c]:first[c+1]]
 			begin, _ := slices.BinarySearch(list, uint32(a))
 			for at := begin; at < len(list); at++ {
@@ -130,18 +131,18 @@ func (k *sampledRows) pairProducts(ctx context.Context, rows []int) (triangles, 
 }
 
 // steps returns the values of all entries of a pattern at every length that is not zero, entry after entry.
-func (k *sampledRows) steps(p *pattern) (ptr []int, steps []step) {
+func (k *sampledRows) steps(p *space.Pattern) (ptr []int, steps []step) {
 	lengths := k.features.MaxLen() + 1
-	ptr = make([]int, len(p.col)+1)
+	ptr = make([]int, len(p.Col)+1)
 	coeff := make([]float64, lengths)
 	var values [][]float64
-	for a := range p.rows {
-		count := p.ptr[a+1] - p.ptr[a]
+	for a := range p.Rows {
+		count := p.Ptr[a+1] - p.Ptr[a]
 		values = values[:0]
 		for l := range lengths {
 			coeff[l] = 1
 			row := make([]float64, count)
-			p.own.CombineRow(row, coeff, a)
+			p.List.CombineRow(row, coeff, a)
 			values = append(values, row)
 			coeff[l] = 0
 		}
@@ -151,26 +152,26 @@ func (k *sampledRows) steps(p *pattern) (ptr []int, steps []step) {
 					steps = append(steps, step{uint8(l), row[e]})
 				}
 			}
-			ptr[p.ptr[a]+e+1] = len(steps)
+			ptr[p.Ptr[a]+e+1] = len(steps)
 		}
 	}
 	return ptr, steps
 }
 
 // byColumn returns, for every column of a pattern, its rows in order and the places of their entries.
-func byColumn(p *pattern) (first []int, rows, places []uint32) {
-	first = make([]int, p.width+1)
-	for _, c := range p.col {
+func byColumn(p *space.Pattern) (first []int, rows, places []uint32) {
+	first = make([]int, p.Width+1)
+	for _, c := range p.Col {
 		first[c+1]++
 	}
-	for c := range p.width {
+	for c := range p.Width {
 		first[c+1] += first[c]
 	}
-	rows, places = make([]uint32, len(p.col)), make([]uint32, len(p.col))
+	rows, places = make([]uint32, len(p.Col)), make([]uint32, len(p.Col))
 	next := slices.Clone(first)
-	for a := range p.rows {
-		for q := p.ptr[a]; q < p.ptr[a+1]; q++ {
-			c := p.col[q]
+	for a := range p.Rows {
+		for q := p.Ptr[a]; q < p.Ptr[a+1]; q++ {
+			c := p.Col[q]
 			rows[next[c]], places[next[c]] = uint32(a), uint32(q)
 			next[c]++
 		}

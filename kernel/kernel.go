@@ -31,6 +31,8 @@ type Kernel interface {
 // whole. It is immutable and safe for concurrent use. Lists of nodes may be in
 // any order and may repeat nodes.
 type Covariance interface {
+	// Nodes returns the number of nodes.
+	Nodes() int
 	// Cross returns K[rows, cols].
 	Cross(rows, cols []int) solve.Operator
 	// Gram sets dst = K[rows, rows].

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/solve"
+	"grfgp/space"
 )
 
 // Layers is a sum of kernels of increasing reach on one graph:
@@ -158,7 +159,7 @@ func (m *Layers) At(theta []float64) (Covariance, error) {
 		return nil, err
 	}
 	own := len(m.fine.Params())
-	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, own, m.tables, slices.Clone(theta[own:])}
+	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, own, m.tables, slices.Clone(theta[own:]), m, slices.Clone(theta)}
 	fine, err := m.fine.At(theta[:own])
 	if err != nil {
 		return nil, err
@@ -180,6 +181,8 @@ type layersCovariance struct {
 	own    int // parameters of the fine kernel
 	tables []*table
 	theta  []float64 // β and the variances of the layers
+	of     *Layers
+	all    []float64 // hyperparameters
 }
 
 // Gram sets dst = K[rows, rows].
@@ -215,10 +218,10 @@ func (c *layersCovariance) stencils(ctx context.Context, rows []int, slope bool)
 	return all, true, nil
 }
 
-// Abilities are those of the sum, and a preconditioner by the layers.
+// Abilities are those of the sum.
 func (c *layersCovariance) Abilities() Abilities {
 	a := c.sumCovariance.Abilities()
-	a.Precondition, a.LongRange = c.precondition, true
+	a.LongRange = true
 	return a
 }
 
@@ -229,9 +232,6 @@ const conditionLeast = 1e-6
 // precondition uses the layers exactly, by Woodbury's formula, and the fine
 // kernel by its diagonal.
 func (c *layersCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
-	if len(rows) == 0 {
-		return solve.NewJacobi(nil, nil)
-	}
 	d := make([]float64, len(rows))
 	if err := c.terms[0].Diag(ctx, d, rows); err != nil {
 		return nil, err
@@ -264,11 +264,13 @@ func (c *layersCovariance) precondition(ctx context.Context, rows []int, constan
 	for k, column := range columns {
 		u.SetCol(k, column)
 	}
-	return solve.NewLowRank(u, d)
+	return solve.NewLowRank(space.Host(), space.Rows(len(d)), u, d)
 }
 
+func (c *layersCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
+
 func (c *layersCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return c.slopes(grad, func(term Covariance, grad []float64) error { return term.Grad(ctx, grad, rows, u, w) })
+	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 func (c *layersCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
@@ -300,4 +302,58 @@ func (c *layersCovariance) slopes(grad []float64, of func(term Covariance, grad 
 		grad[c.own+1+k] += own[0]
 	}
 	return nil
+}
+
+// layersRoot is the root of the sum, whose layers share β.
+type layersRoot struct {
+	*sumRoot
+	of  *Layers
+	cov *layersCovariance
+}
+
+func (c *layersCovariance) rooted() rootKernel { return c.of }
+func (c *layersCovariance) point() []float64   { return c.all }
+
+func (m *Layers) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {
+	all := append([]Kernel{m.fine}, m.parts...)
+	r, err := newSumRoot(ctx, &sum{terms: all}, 0, s, rows, opts)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	return &layersRoot{sumRoot: r.(*sumRoot), of: m}, nil
+}
+
+func (r *layersRoot) Set(ctx context.Context, theta []float64) error {
+	cov, err := r.of.At(theta)
+	if err != nil {
+		return err
+	}
+	r.cov = cov.(*layersCovariance)
+	own := r.cov.own
+	if err := r.terms[0].Set(ctx, theta[:own]); err != nil {
+		return err
+	}
+	for k, t := range r.terms[1:] {
+		if err := t.Set(ctx, []float64{theta[own+1+k], theta[own]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *layersRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
+	at := 0
+	return r.cov.slopes(grad, func(_ Covariance, grad []float64) error {
+		at++
+		return r.terms[at-1].Slopes(ctx, grad, weight, u, w)
+	})
+}
+
+func (r *layersRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
+	if !space.IsHost(r.space) || len(r.rows) == 0 {
+		p, err := jacobi(ctx, r, r.space, r.axis, constant, noise)
+		return p, false, err
+	}
+	p, err := r.cov.precondition(ctx, r.rows, constant, noise)
+	return p, true, err
 }

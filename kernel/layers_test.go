@@ -147,12 +147,9 @@ func TestLayersPrecondition(t *testing.T) {
 	}
 	rows := []int{0, 5, 17, 40, 80, 81, 119}
 	noise := []float64{0.1, 0.2, 0.1, 0.3, 0.1, 0.1, 0.2}
-	p, err := kernel.AbilitiesOf(cov).Precondition(t.Context(), rows, 1.5, noise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := precondition(t, k, theta, rows, 1.5, noise)
 	n := len(rows)
-	gram, x := mat.NewSymDense(n, nil), mat.NewDense(n, n, nil)
+	gram := mat.NewSymDense(n, nil)
 	if err := cov.Gram(t.Context(), gram, rows); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +159,7 @@ func TestLayersPrecondition(t *testing.T) {
 		}
 		gram.SetSym(i, i, gram.At(i, i)+noise[i])
 	}
-	p.Apply(x, mat.DenseCopyOf(gram))
+	x := preconditioned(p, gram)
 	for i := range n {
 		for j := range n {
 			want := 0.0

@@ -70,7 +70,7 @@ func (l *linear) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, l.params); err != nil {
 		return nil, err
 	}
-	return &linearCovariance{l.x, theta[0]}, nil
+	return &linearCovariance{l.x, theta[0], l}, nil
 }
 
 // cacheWidth is the number of columns from which a cached product XXᵀ is faster
@@ -96,6 +96,7 @@ func (l *linear) Training() Training {
 type linearCovariance struct {
 	x        columns
 	variance float64
+	of       rootKernel
 }
 
 func (c *linearCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -120,18 +121,14 @@ func (c *linearCovariance) Diag(ctx context.Context, dst []float64, rows []int) 
 
 // Prior returns s·X·w with a standard normal w per column.
 func (c *linearCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	_, draws := dst.Dims()
-	return c.x.at(upTo(c.x.nodes())).times(ctx, dst, c.coefficients(draws, seed))
+	return priorOf(ctx, c, dst, seed)
 }
 
-// coefficients returns draws of the coefficients of the columns.
-func (c *linearCovariance) coefficients(draws int, seed uint64) *mat.Dense {
+// coefficients returns draws of the coefficients of the columns, from draw number first on.
+func (c *linearCovariance) coefficients(draws, first int, seed uint64) *mat.Dense {
 	w, sd := mat.NewDense(c.x.width(), draws, nil), math.Sqrt(c.variance)
 	parallel.Ranges(draws, 1, func(s, _ int) {
-		random := rand.New(rng.New(seed, linearStream, uint64(s)))
+		random := rand.New(rng.New(seed, linearStream, uint64(first+s)))
 		for d := range c.x.width() {
 			w.Set(d, s, sd*random.NormFloat64())
 		}
@@ -139,31 +136,10 @@ func (c *linearCovariance) coefficients(draws int, seed uint64) *mat.Dense {
 	return w
 }
 
-func (c *linearCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	if err := ctx.Err(); err != nil || len(rows) == 0 {
-		return err
-	}
-	left, right, err := c.project(ctx, rows, u, w)
-	if err != nil {
-		return err
-	}
-	for d := range c.x.width() {
-		other := right.RawRowView(d)
-		for s, v := range left.RawRowView(d) {
-			grad[0] += v * other[s]
-		}
-	}
-	return ctx.Err()
-}
+func (c *linearCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
 
-// project returns Xᵀu and Xᵀw.
-func (c *linearCovariance) project(ctx context.Context, rows []int, u, w *mat.Dense) (left, right *mat.Dense, err error) {
-	x, columns := c.x.at(rows), u.RawMatrix().Cols
-	left, right = mat.NewDense(c.x.width(), columns, nil), mat.NewDense(c.x.width(), columns, nil)
-	if err := x.transposed(ctx, left, u); err != nil {
-		return nil, nil, err
-	}
-	return left, right, x.transposed(ctx, right, w)
+func (c *linearCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 func (c *linearCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
@@ -175,20 +151,11 @@ func (c *linearCovariance) GramGrad(ctx context.Context, grad []float64, rows []
 	return err
 }
 
-// Abilities: draws take one pass over X, and with few columns the inverse is known
-// by Woodbury's formula.
-func (c *linearCovariance) Abilities() Abilities {
-	a := Abilities{Everywhere: true, Draw: c.draw}
-	if fewColumns(c) {
-		a.Precondition = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
-			return preconditionLowRank(ctx, c, rows, constant, noise)
-		}
-		a.Invert = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
-			return invertLowRank(ctx, []lowRank{c}, rows, constant, noise)
-		}
-	}
-	return a
-}
+// Abilities: columns correlate all nodes.
+func (c *linearCovariance) Abilities() Abilities { return Abilities{Everywhere: true} }
+
+// Nodes returns the number of nodes.
+func (c *linearCovariance) Nodes() int { return c.x.nodes() }
 
 // linearStream is the stream of random numbers of coefficients.
 const linearStream = "prior trend"
@@ -215,89 +182,4 @@ func (c *linearCovariance) pull(grad []float64, rows []int, q *mat.Dense) {
 		}
 	}
 	grad[0] += sum / (2 * math.Sqrt(c.variance))
-}
-
-func (c *linearCovariance) Cross(rows, cols []int) solve.Operator {
-	o := &linearCross{left: c.x.at(rows), width: c.x.width(), rows: len(rows), cols: len(cols), variance: c.variance}
-	if o.right = o.left; !slices.Equal(rows, cols) {
-		o.right = c.x.at(cols)
-	}
-	return o
-}
-
-// linearCross is variance·X[rows]·X[cols]ᵀ.
-type linearCross struct {
-	left, right       columnRows
-	width, rows, cols int
-	variance          float64
-}
-
-func (o *linearCross) Dims() (r, c int) { return o.rows, o.cols }
-
-func (o *linearCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if err := ctx.Err(); err != nil || o.rows == 0 {
-		return err
-	}
-	if o.cols == 0 {
-		dst.Zero()
-		return nil
-	}
-	inner := mat.NewDense(o.width, x.RawMatrix().Cols, nil)
-	if err := o.right.transposed(ctx, inner, x); err != nil {
-		return err
-	}
-	inner.Scale(o.variance, inner)
-	return o.left.times(ctx, dst, inner)
-}
-
-// draw begins draws s·Xw, whose update with u is X(s·w + s²·X_xᵀu).
-func (c *linearCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-	return c.drawAt(ctx, draws, seed, x, upTo(c.x.nodes()))
-}
-
-// drawAt is draw with rows for the given nodes.
-func (c *linearCovariance) drawAt(ctx context.Context, draws int, seed uint64, x, nodes []int) (Draw, error) {
-	d := &linearDraw{cov: c, all: nodes, x: c.x.at(x), rows: len(x), w: c.coefficients(draws, seed)}
-	if len(x) == 0 {
-		return d, ctx.Err()
-	}
-	d.at = mat.NewDense(len(x), draws, nil)
-	return d, d.x.times(ctx, d.at, d.w)
-}
-
-type linearDraw struct {
-	cov   *linearCovariance
-	all   []int // the nodes that are drawn at
-	x     columnRows
-	rows  int
-	w, at *mat.Dense
-}
-
-func (d *linearDraw) At() *mat.Dense {
-	if d.at == nil {
-		return new(mat.Dense)
-	}
-	return d.at
-}
-
-func (d *linearDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
-	if err := d.settle(ctx, u); err != nil {
-		return err
-	}
-	return d.cov.x.at(d.all).times(ctx, dst, d.w)
-}
-
-// settle adds s²·X_xᵀu to the coefficients.
-func (d *linearDraw) settle(ctx context.Context, u *mat.Dense) error {
-	if err := ctx.Err(); err != nil || d.rows == 0 {
-		return err
-	}
-	width, draws := d.w.Dims()
-	more := mat.NewDense(width, draws, nil)
-	if err := d.x.transposed(ctx, more, u); err != nil {
-		return err
-	}
-	more.Scale(d.cov.variance, more)
-	d.w.Add(d.w, more)
-	return nil
 }

@@ -2,12 +2,10 @@ package kernel
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/kernel/internal/normal"
 	"grfgp/solve"
 )
 
@@ -69,38 +67,16 @@ func (l *lone) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loneCovariance{l, cov, &loneVariance{of: cov, sample: l.sample, params: len(theta)}}, nil
+	return &loneCovariance{l, cov, &loneVariance{of: cov, sample: l.sample, params: len(theta)}, slices.Clone(theta)}, nil
 }
 
-// free reports whether no row is a lone node.
-func (l *lone) free(rows []int) bool {
-	return !slices.ContainsFunc(rows, func(i int) bool { return l.is[i] })
-}
-
-// Training is that of the kernel; what it has for rows alone it has where none of them is
-// a lone node.
+// Training is that of the kernel.
 func (l *lone) Training() Training {
 	own := TrainingOf(l.kernel)
 	t := Training{Starts: own.Starts, CacheBytes: own.CacheBytes, Patches: own.Patches}
 	if own.Cache != nil {
 		t.Cache = func(rows []int, maxBytes int) Kernel {
 			return &lone{own.Cache(rows, maxBytes), l.is, l.sample}
-		}
-	}
-	if own.Single != nil {
-		t.Single = func(rows []int, constant float64) SingleRows {
-			if !l.free(rows) {
-				return nil
-			}
-			return own.Single(rows, constant)
-		}
-	}
-	if own.Mixed != nil {
-		t.Mixed = func(rows []int, constant float64) MixedRows {
-			if !l.free(rows) {
-				return nil
-			}
-			return own.Mixed(rows, constant)
 		}
 	}
 	return t
@@ -112,10 +88,11 @@ type loneCovariance struct {
 	*lone
 	raw      Covariance
 	variance *loneVariance
+	theta    []float64
 }
 
-// at returns the places of lone nodes in a list.
-func (l *lone) at(rows []int) (places []int) {
+// among returns the places of lone nodes in a list.
+func (l *lone) among(rows []int) (places []int) {
 	for a, i := range rows {
 		if l.is[i] {
 			places = append(places, a)
@@ -124,62 +101,39 @@ func (l *lone) at(rows []int) (places []int) {
 	return places
 }
 
-func (c *loneCovariance) Cross(rows, cols []int) solve.Operator {
-	raw, left, right := c.raw.Cross(rows, cols), c.at(rows), c.at(cols)
-	if len(left) == 0 && len(right) == 0 {
-		return raw
-	}
-	return &loneCross{raw, c.variance, rows, cols, left, right}
+func (c *loneCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
+
+func (c *loneCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	return priorOf(ctx, c, dst, seed)
 }
 
-// loneCross is the covariance between two lists, of which some places are lone nodes.
-type loneCross struct {
-	raw         solve.Operator
-	variance    *loneVariance
-	rows, cols  []int
-	left, right []int // places of lone nodes
+func (c *loneCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	return gradOf(ctx, c, grad, rows, u, w)
 }
 
-func (o *loneCross) Dims() (r, c int) { return o.raw.Dims() }
-
-func (o *loneCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	masked := x
-	if len(o.right) > 0 {
-		masked = mat.DenseCopyOf(x)
-		zeroRows(masked, o.right)
-	}
-	if err := o.raw.Apply(ctx, dst, masked); err != nil {
+func (c *loneCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
+	if err := Entries(ctx, dst, c.raw, rows, cols); err != nil {
 		return err
 	}
-	zeroRows(dst, o.left)
-	return addLone(ctx, dst, x, o.variance, o.rows, o.left, o.cols, o.right)
-}
-
-// zeroRows sets rows of x to zero.
-func zeroRows(x *mat.Dense, rows []int) {
-	for _, a := range rows {
-		clear(x.RawRowView(a))
-	}
-}
-
-// addLone adds v·x_b to row a of dst where both are the same lone node.
-func addLone(ctx context.Context, dst, x *mat.Dense, variance *loneVariance, rows, left, cols, right []int) error {
-	if len(left) == 0 || len(right) == 0 {
+	left, right := c.among(rows), c.among(cols)
+	if len(left)+len(right) == 0 {
 		return nil
 	}
-	v, err := variance.get(ctx)
+	v, err := c.variance.get(ctx)
 	if err != nil {
 		return err
 	}
-	of := map[int][]int{} // node → its places in cols
-	for _, b := range right {
-		of[cols[b]] = append(of[cols[b]], b)
-	}
 	for _, a := range left {
-		to := dst.RawRowView(a)
-		for _, b := range of[rows[a]] {
-			for s, u := range x.RawRowView(b) {
-				to[s] += v * u
+		clear(dst.RawRowView(a))
+	}
+	n, _ := dst.Dims()
+	for _, b := range right {
+		for a := range n {
+			dst.Set(a, b, 0)
+		}
+		for _, a := range left {
+			if rows[a] == cols[b] {
+				dst.Set(a, b, v)
 			}
 		}
 	}
@@ -190,7 +144,7 @@ func (c *loneCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int
 	if err := c.raw.Gram(ctx, dst, rows); err != nil {
 		return err
 	}
-	places := c.at(rows)
+	places := c.among(rows)
 	if len(places) == 0 {
 		return nil
 	}
@@ -214,7 +168,7 @@ func (c *loneCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 	if err := c.raw.Diag(ctx, dst, rows); err != nil {
 		return err
 	}
-	return c.fixDiag(ctx, dst, c.at(rows))
+	return c.fixDiag(ctx, dst, c.among(rows))
 }
 
 func (c *loneCovariance) fixDiag(ctx context.Context, dst []float64, places []int) error {
@@ -231,75 +185,13 @@ func (c *loneCovariance) fixDiag(ctx context.Context, dst []float64, places []in
 	return nil
 }
 
-func (c *loneCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	if err := c.raw.Prior(ctx, dst, seed); err != nil {
-		return err
-	}
-	_, draws := dst.Dims()
-	nodes, own, err := c.drawn(ctx, draws, seed)
-	if err != nil {
-		return err
-	}
-	for k, i := range nodes {
-		copy(dst.RawRowView(i), own.RawRowView(k))
-	}
-	return nil
-}
-
 // randomStreams implements streamed.
 func (c *loneCovariance) randomStreams() []string { return append(streamsOf(c.raw), loneStream) }
 
 const loneStream = "lone nodes"
 
-// drawn returns the lone nodes and draws of them from the prior.
-func (c *loneCovariance) drawn(ctx context.Context, draws int, seed uint64) (nodes []int, own *mat.Dense, err error) {
-	if draws == 0 {
-		return nil, nil, nil
-	}
-	for i, alone := range c.is {
-		if alone {
-			nodes = append(nodes, i)
-		}
-	}
-	v, err := c.variance.get(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	own = mat.NewDense(len(nodes), draws, nil)
-	if err := normal.Fill(ctx, own, seed, loneStream, 0); err != nil {
-		return nil, nil, err
-	}
-	own.Scale(math.Sqrt(v), own)
-	return nodes, own, nil
-}
-
-func (c *loneCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	places := c.at(rows)
-	if len(places) == 0 {
-		return c.raw.Grad(ctx, grad, rows, u, w)
-	}
-	weight := 0.0
-	for _, a := range places {
-		for _, b := range places {
-			if rows[a] != rows[b] {
-				continue
-			}
-			for s, v := range u.RawRowView(a) {
-				weight += v * w.RawRowView(b)[s]
-			}
-		}
-	}
-	left, right := mat.DenseCopyOf(u), mat.DenseCopyOf(w)
-	zeroRows(left, places)
-	zeroRows(right, places)
-	if err := c.raw.Grad(ctx, grad, rows, left, right); err != nil {
-		return err
-	}
-	return c.variance.addSlope(ctx, grad, weight)
-}
-
 func (c *loneCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
-	places := c.at(rows)
+	places := c.among(rows)
 	if len(places) == 0 {
 		return c.raw.GramGrad(ctx, grad, rows, g)
 	}
@@ -325,15 +217,9 @@ func (c *loneCovariance) GramGrad(ctx context.Context, grad []float64, rows []in
 func (c *loneCovariance) Abilities() Abilities {
 	raw := AbilitiesOf(c.raw)
 	a := raw
-	a.Invert, a.Ranks = nil, nil
-	if raw.Draw != nil {
-		a.Draw = func(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-			return c.draw(ctx, draws, seed, x, raw.Draw, 0, c.Nodes())
-		}
-	}
 	if raw.Factor != nil {
 		a.Factor = func(ctx context.Context, rows []int, constant float64, noise []float64) (Factor, error) {
-			if !c.free(rows) {
+			if len(c.among(rows)) > 0 {
 				return nil, nil
 			}
 			return raw.Factor(ctx, rows, constant, noise)
@@ -341,22 +227,14 @@ func (c *loneCovariance) Abilities() Abilities {
 	}
 	if raw.Approximate != nil {
 		a.Approximate = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
-			if !c.free(rows) {
+			if len(c.among(rows)) > 0 {
 				return nil, nil
 			}
 			return raw.Approximate(ctx, rows, constant, noise)
 		}
 	}
-	if raw.Mixed != nil {
-		a.Mixed = func(ctx context.Context, rows []int, constant float64) (solve.Operator, error) {
-			if !c.free(rows) {
-				return nil, nil
-			}
-			return raw.Mixed(ctx, rows, constant)
-		}
-	}
 	if raw.Local != nil {
-		a.Local = &loneCovariance{c.lone, raw.Local, c.variance}
+		a.Local = &loneCovariance{c.lone, raw.Local, c.variance, nil}
 	}
 	return a
 }

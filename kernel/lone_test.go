@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
@@ -96,50 +94,6 @@ func TestLone(t *testing.T) {
 	}
 	if k := kernel.Lone(dense, nil); k != kernel.Kernel(dense) {
 		t.Errorf("without lone nodes the kernel is %T", k)
-	}
-}
-
-// Draws in one pass have lone nodes among those that are measured and among those that
-// are not.
-func TestLoneDraw(t *testing.T) {
-	t.Parallel()
-	g, lone := withLone(t)
-	features, err := walk.Sample(t.Context(), g.Normalized(graph.NormalizedAdjacency), walk.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := kernel.Lone(newGRF(t, features, kernel.Diffusion{}), lone)
-	checkDraw(t, k)
-	cov, err := k.At([]float64{1, 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := []int{lone[1], 3, lone[1], 20}
-	draw, err := kernel.AbilitiesOf(cov).Draw(t.Context(), 2, 5, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prior := mat.NewDense(g.Len(), 2, nil)
-	if err := cov.Prior(t.Context(), prior, 5); err != nil {
-		t.Fatal(err)
-	}
-	u := mat.NewDense(4, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8})
-	want := mat.NewDense(g.Len(), 2, nil)
-	if err := cov.Cross(g.Nodes(), x).Apply(t.Context(), want, u); err != nil {
-		t.Fatal(err)
-	}
-	want.Add(want, prior)
-	got := mat.NewDense(g.Len(), 2, nil)
-	if err := draw.Update(t.Context(), got, u); err != nil {
-		t.Fatal(err)
-	}
-	if !mat.EqualApprox(got, want, 1e-9) {
-		t.Error("a draw with lone nodes differs from prior and product")
-	}
-	for a, i := range x {
-		if draw.At().At(a, 1) != prior.At(i, 1) {
-			t.Errorf("node %d: %v at the start, %v in the prior", i, draw.At().At(a, 1), prior.At(i, 1))
-		}
 	}
 }
 

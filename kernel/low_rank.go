@@ -1,12 +1,9 @@
 package kernel
 
 import (
-	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"grfgp/solve"
 )
 
 // lowRank is a covariance ZZᵀ whose factor Z has few columns.
@@ -105,31 +102,3 @@ const mostWork = 1 << 35
 
 // affordable reports whether a preconditioner of this size pays.
 func affordable(rows, width int) bool { return rows*width*width <= mostWork }
-
-// preconditionLowRank is invertLowRank where that is affordable, otherwise the
-// diagonal.
-func preconditionLowRank(ctx context.Context, c lowRank, rows []int, constant float64, noise []float64) (solve.Factored, error) {
-	if affordable(len(rows), c.width()) {
-		return invertLowRank(ctx, []lowRank{c}, rows, constant, noise)
-	}
-	diag := make([]float64, len(rows))
-	if err := c.Diag(ctx, diag, rows); err != nil {
-		return nil, err
-	}
-	for a := range diag {
-		diag[a] += constant
-	}
-	return solve.NewJacobi(diag, noise)
-}
-
-// invertLowRank returns the inverse of Σ ZZᵀ + constant·11ᵀ + diag(noise).
-func invertLowRank(ctx context.Context, parts []lowRank, rows []int, constant float64, noise []float64) (*solve.LowRank, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	p, err := solve.NewLowRank(factorOf(parts, rows, constant), noise)
-	if err != nil {
-		return nil, err
-	}
-	return p, ctx.Err()
-}

@@ -42,8 +42,8 @@ type coarseScales struct {
 	whole      func() *chain // of all nodes
 	filled     func() bool   // every node of every scale interpolates to a node
 	caches     shared[[]*table]
-	over       *scalesOver // ranks that compute them together; nil: this one alone
-	sharedFrom int         // least number of nodes per rank of a scale that ranks share
+	aboves     recent.Cache[*chain] // of nodes of the scale of the preconditioner
+	sharedFrom int                  // least number of nodes of a scale for each of several processes that share it
 }
 
 // Scale is a graph of a Multiscale, coarser than the one before it.
@@ -152,8 +152,7 @@ func (m *Multiscale) Params() []Param {
 // that of the fine kernel, if it has one, and tables of the coarser scales, which are
 // interpolated between lengths.
 func (m *Multiscale) Training() Training {
-	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed, Spread: m.spread,
-		Device: m.device}
+	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached}
 }
 
 func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
@@ -184,11 +183,11 @@ const tableBytes = 1 << 30
 
 // scaleGram adds C_k[rows, rows] to dst, for the given length and variance one.
 func (m *Multiscale) scaleGram(ctx context.Context, dst *mat.SymDense, k int, rows []int, length float64, shape *ontoPattern) error {
-	raw, err := m.scales[k].grf.at(m.shapeOf(k, []float64{length}))
+	raw, err := m.scales[k].grf.covariance(m.shapeOf(k, []float64{length}))
 	if err != nil {
 		return err
 	}
-	f, err := newUnit(raw, 1).ontoFactor(m.ownChain(rows), k, shape)
+	f, err := newUnit(raw, 1).ontoFactor(m.chain(rows), k, shape)
 	if err != nil {
 		return err
 	}
@@ -256,10 +255,18 @@ func (m *Multiscale) varianceAt(k int) int {
 
 // At returns the covariance at theta.
 func (m *Multiscale) At(theta []float64) (Covariance, error) {
+	c, err := m.covariance(theta)
+	if err != nil {
+		return nil, err // not an interface that holds a nil pointer
+	}
+	return c, nil
+}
+
+func (m *Multiscale) covariance(theta []float64) (*multiscaleCovariance, error) {
 	if err := checkTheta(theta, m.Params()); err != nil {
 		return nil, err
 	}
-	c := &multiscaleCovariance{Multiscale: m}
+	c := &multiscaleCovariance{Multiscale: m, theta: slices.Clone(theta)}
 	var err error
 	if c.fine, err = m.fine.At(theta[:len(m.fine.Params())]); err != nil {
 		return nil, err
@@ -269,14 +276,27 @@ func (m *Multiscale) At(theta []float64) (Covariance, error) {
 		if len(shape) > 0 {
 			c.lengths = append(c.lengths, shape[0])
 		}
-		raw, err := s.grf.at(m.shapeOf(k, shape))
+		raw, err := s.grf.covariance(m.shapeOf(k, shape))
 		if err != nil {
 			return nil, fmt.Errorf("scale %d: %w", k+1, err)
 		}
 		c.parts = append(c.parts, newUnit(raw, theta[m.varianceAt(k)]))
-		if spread := m.spreadOf(k); spread != nil {
-			c.spreads = append(c.spreads, &spreadCovariance{grfCovariance: raw, kernel: spread})
-		}
 	}
 	return c, nil
+}
+
+// hasEmptyColumn reports whether a column of q has no entry.
+func hasEmptyColumn(q *sparse.CSR) bool {
+	rows, cols := q.Dims()
+	seen, left := make([]bool, cols), cols
+	for i := range rows {
+		own, _ := q.Row(i)
+		for _, j := range own {
+			if !seen[j] {
+				seen[j] = true
+				left--
+			}
+		}
+	}
+	return left > 0
 }

@@ -6,51 +6,29 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
-
 	"grfgp/internal/parallel"
+	"grfgp/internal/ranks"
+	"grfgp/space"
 	"grfgp/sparse"
 )
 
-// chain restricts the prolongations to a list of nodes: for every coarser scale, the
-// nodes that interpolate to the list, and the prolongations between them. It does
-// not depend on θ.
+// chain restricts the prolongations to a list of nodes: for every coarser scale, the nodes that interpolate to the list, and the
+// prolongations between them. It does not depend on θ.
 type chain struct {
 	nodes [][]int       // nodes[0] is the list, nodes[k] are nodes of the k-th scale above it
-	up    []*sparse.CSR // up[k] leads from nodes[k+1] to nodes[k]; nil if ranks share nodes[k+1]
+	up    []*sparse.CSR // up[k] leads from nodes[k+1] to nodes[k]
 
-	// Of a list that ranks share; nil otherwise. Of nodes[k] this rank has parts[k], and
-	// links[k] stands for up[k], unless it is nil.
-	parts []portion
-	links []*link
-	err   error // of making it
-
-	mu    sync.Mutex
-	past  []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used; nil: not yet
-	top   *chain        // of nodes[k], for the k used last
-	cells *sparse.CSR   // see ontoCells
+	mu   sync.Mutex
+	past []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used; nil: not yet
+	top  *chain        // of nodes[k], for the k used last
 }
 
-// chain returns the chain of a list, or of this rank's part of it.
+// chain returns the chain of a list.
 func (m *Multiscale) chain(rows []int) *chain {
-	if m.over != nil {
-		return m.over.chain(m.scales, rows)
-	}
-	return m.ownChain(rows)
-}
-
-// ownChain returns the chain of a list that is all here.
-func (m *Multiscale) ownChain(rows []int) *chain {
-	if m.over == nil && len(rows) == m.Nodes() && increasing(rows) {
+	if len(rows) == m.Nodes() && increasing(rows) {
 		return m.whole()
 	}
-	return m.chains.Get(rows, func(rows []int) *chain {
-		if last, others, ok := m.chains.Near(rows); ok && last.parts == nil && last.err == nil {
-			return grownChain(rows, m.scales, last, others)
-		}
-		return newChain(rows, m.scales)
-	})
+	return m.chains.Get(rows, func(rows []int) *chain { return newChain(rows, m.scales) })
 }
 
 func newChain(rows []int, scales []scale) *chain {
@@ -62,84 +40,27 @@ func newChain(rows []int, scales []scale) *chain {
 	return c
 }
 
-// link returns how ranks share up[k]; nil if this rank has all of it.
-func (c *chain) link(k int) *link {
-	if c.links == nil {
-		return nil
-	}
-	return c.links[k]
-}
-
-// descend sets dst, at nodes[k+1], to the transposed interpolation of x, at nodes[k].
-func (c *chain) descend(ctx context.Context, k int, dst, x *mat.Dense) error {
-	if c.err != nil {
-		return c.err
-	}
-	if l := c.link(k); l != nil {
-		return l.descend(ctx, dst, x)
-	}
-	c.up[k].T().Mul(dst, x)
-	return ctx.Err()
-}
-
-// descendSingle is descend for float32.
-func (c *chain) descendSingle(ctx context.Context, k int, dst, x blas32.General) error {
-	if c.err != nil {
-		return c.err
-	}
-	if l := c.link(k); l != nil {
-		return l.descendSingle(ctx, dst, x)
-	}
-	c.up[k].T().Single().Mul(dst, x)
-	return ctx.Err()
-}
-
-// rise adds the interpolation of x, at nodes[k+1], to dst, at nodes[k].
-func (c *chain) rise(ctx context.Context, k int, dst, x *mat.Dense) error {
-	if c.err != nil {
-		return c.err
-	}
-	if l := c.link(k); l != nil {
-		return l.rise(ctx, dst, x)
-	}
-	c.up[k].MulAdd(dst, x, 0)
-	return ctx.Err()
-}
-
-// riseSingle is rise for float32.
-func (c *chain) riseSingle(ctx context.Context, k int, dst, x blas32.General) error {
-	if c.err != nil {
-		return c.err
-	}
-	if l := c.link(k); l != nil {
-		return l.riseSingle(ctx, dst, x)
-	}
-	c.up[k].Single().MulAdd(dst, x)
-	return ctx.Err()
-}
-
-// part returns which of nodes[k] this rank has.
-func (c *chain) part(k int) portion {
-	if c.parts == nil {
-		return portion{}
-	}
-	return c.parts[k]
-}
-
-// count returns how many nodes[k] all ranks have.
-func (c *chain) count(k int) int {
-	if p := c.part(k); p.group != nil {
-		return p.all.Rows()
-	}
-	return len(c.nodes[k])
-}
-
 // selected returns the given rows of q without empty columns, and which columns
 // are left.
 func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 	n, width := q.Dims()
-	label := make([]uint32, width) // 1 if touched, then label + 1
-	ptr := make([]int, len(rows)+1)
+	label, columns := touched(q, rows, nil)
+	if len(columns) == width && len(rows) == n && increasing(rows) {
+		return q, columns
+	}
+	e := picked(q, rows, label)
+	part, err := sparse.NewCSR(len(rows), len(columns), e.Ptr, e.Col, e.Val)
+	if err != nil {
+		panic(err) // rows of a valid matrix are a valid matrix
+	}
+	return part, columns
+}
+
+// touched returns the columns in which rows of q have entries, and the others that are given, and for each column its place
+// among these plus one.
+func touched(q *sparse.CSR, rows []int, others []uint32) (label []uint32, columns []int) {
+	_, width := q.Dims()
+	label = make([]uint32, width) // 1 if touched, then the place + 1
 	eachPlace(len(rows), func(a int) {
 		cols, _ := q.Row(rows[a])
 		for _, j := range cols {
@@ -147,35 +68,37 @@ func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 				atomic.StoreUint32(&label[j], 1)
 			}
 		}
-		ptr[a+1] = len(cols)
 	})
-	for a := range rows {
-		ptr[a+1] += ptr[a]
+	for _, j := range others {
+		label[j] = 1
 	}
-	for j, touched := range label {
-		if touched != 0 {
+	for j, met := range label {
+		if met != 0 {
 			columns = append(columns, j)
 			label[j] = uint32(len(columns))
 		}
 	}
-	if len(columns) == width && len(rows) == n && increasing(rows) {
-		return q, columns
+	return label, columns
+}
+
+// picked returns the entries of rows of q, with the columns that label counts from one.
+func picked(q *sparse.CSR, rows []int, label []uint32) space.Entries {
+	e := space.Entries{Ptr: make([]int, len(rows)+1)}
+	for a, i := range rows {
+		cols, _ := q.Row(i)
+		e.Ptr[a+1] = e.Ptr[a] + len(cols)
 	}
-	col, val := make([]uint32, ptr[len(rows)]), make([]float64, ptr[len(rows)])
+	e.Col, e.Val = make([]uint32, e.Ptr[len(rows)]), make([]float64, e.Ptr[len(rows)])
 	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			cols, vals := q.Row(rows[a])
-			copy(val[ptr[a]:], vals)
+			copy(e.Val[e.Ptr[a]:], vals)
 			for p, j := range cols {
-				col[ptr[a]+p] = label[j] - 1
+				e.Col[e.Ptr[a]+p] = label[j] - 1
 			}
 		}
 	})
-	part, err := sparse.NewCSR(len(rows), len(columns), ptr, col, val)
-	if err != nil {
-		panic(err) // rows of a valid matrix are a valid matrix
-	}
-	return part, columns
+	return e
 }
 
 // increasing reports whether rows are 0, 1, 2, …; long lists are looked through on all processors.
@@ -232,4 +155,125 @@ func (c *chain) above(k int, scales []scale) *chain {
 		c.top = newChain(c.nodes[k], scales[k:])
 	}
 	return c.top
+}
+
+// ladder is a chain in a space: what interpolates from scale to scale. Processes share a list and the large scales above it; of
+// the small ones, each has all nodes.
+type ladder struct {
+	space space.Space
+	local space.Space // of scales that are not shared
+	axes  []space.Axis
+	nodes [][]int        // as of a chain: those that this process has
+	all   [][]int        // those of all processes
+	ups   []space.Matrix // ups[k] leads from axis k+1 to axis k
+}
+
+// ladder returns the chain of a list in a space, of which this process has the given part; nil where the space has no place
+// for it. Processes call it together.
+func (m *Multiscale) ladder(ctx context.Context, s space.Space, rows []int) (*ladder, error) {
+	first, err := s.Axis(ctx, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	l := &ladder{space: s, local: space.Local(s), axes: []space.Axis{first}, nodes: [][]int{rows}, all: [][]int{rows}}
+	if !first.Shared() {
+		list := m.chain(rows)
+		for k, up := range list.up {
+			if err := l.climb(ctx, list.nodes[k+1], list.nodes[k+1], space.Rows(len(list.nodes[k+1])), space.Of(up)); err != nil {
+				return nil, err
+			}
+		}
+	} else {
+		for k := range m.scales {
+			if err := m.share(ctx, l, k); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if slices.Contains(l.ups, nil) {
+		l.free()
+		return nil, nil
+	}
+	return l, nil
+}
+
+// climb adds a scale.
+func (l *ladder) climb(ctx context.Context, own, all []int, a space.Axis, up space.Entries) error {
+	m, err := l.at(len(l.ups)).Sparse(ctx, l.axes[len(l.ups)], a, up)
+	l.axes, l.nodes, l.all, l.ups = append(l.axes, a), append(l.nodes, own), append(l.all, all), append(l.ups, m)
+	return err
+}
+
+// at returns the space of the nodes of scale k.
+func (l *ladder) at(k int) space.Space {
+	if l.axes[k].Shared() {
+		return l.space
+	}
+	return l.local
+}
+
+func (l *ladder) free() {
+	for _, up := range l.ups {
+		if up != nil {
+			up.Free()
+		}
+	}
+}
+
+// share adds scale k to a ladder of several processes.
+func (m *Multiscale) share(ctx context.Context, l *ladder, k int) error {
+	q, rows := m.scales[k].prolong, l.nodes[k]
+	if !l.axes[k].Shared() {
+		up, nodes := selected(q, rows)
+		return l.climb(ctx, nodes, nodes, space.Rows(len(nodes)), space.Of(up))
+	}
+	_, own := touched(q, rows, nil)
+	own32 := make([]uint32, len(own))
+	for a, j := range own {
+		own32[a] = uint32(j)
+	}
+	everyone, err := space.Gather(ctx, l.space, own32)
+	if err != nil {
+		return err
+	}
+	label, nodes := touched(q, rows, everyone)
+	part, axis := nodes, space.Rows(len(nodes))
+	if n := m.scales[k].grf.Nodes(); n >= m.sharedFrom*space.Processes(l.space) && n > coarseMost { // the preconditioner needs all of the small ones
+		axis = space.EvenAxis(l.space, len(nodes))
+		_, lo := axis.All()
+		part = nodes[lo : lo+axis.Own : lo+axis.Own]
+	}
+	return l.climb(ctx, part, nodes, axis, picked(q, rows, label))
+}
+
+// sharedCells is the default of coarseScales.sharedFrom. Of smaller scales every process has all
+// nodes: messages would take longer than the products.
+const sharedCells = 2 * ranks.BlockRows
+
+// down returns x at the nodes of each coarser scale, by transposed interpolation, to be freed.
+func (l *ladder) down(x space.Block) []space.Block {
+	all := make([]space.Block, len(l.ups))
+	for k, up := range l.ups {
+		all[k] = l.at(k+1).Block(l.axes[k+1], x.Columns())
+		up.MulT(all[k], x, 1, false)
+		x = all[k]
+	}
+	return all
+}
+
+// climbTo returns Σ_j P_j f_j at the nodes of scale k, k > 0, to be freed, where f sets f_j.
+func (l *ladder) climbTo(k, columns int, f func(j int, y space.Block) error) (space.Block, error) {
+	var above space.Block
+	for j := len(l.ups); j >= k; j-- {
+		y := l.at(j).Block(l.axes[j], columns)
+		if err := f(j-1, y); err != nil {
+			return nil, err
+		}
+		if above != nil {
+			l.ups[j].Mul(y, above, 0, 1, true)
+			above.Free()
+		}
+		above = y
+	}
+	return above, nil
 }

@@ -15,26 +15,33 @@ import (
 // multiscaleCovariance is a Multiscale at one theta.
 type multiscaleCovariance struct {
 	*Multiscale
+	theta   []float64
 	fine    Covariance
 	parts   []unit    // of the scales
 	lengths []float64 // of the scales, if their family has one
 	ontos   recent.Cache[[]onto]
-	kept    keptCells           // for predictions
-	spreads []*spreadCovariance // of the scales that ranks share, the first ones
-	norms   []knownNorms        // of these
+	kept    keptCells // for predictions
 }
 
-// Abilities are those of the fine kernel, a preconditioner by the coarse scales,
-// and their features.
+func (c *multiscaleCovariance) rooted() rootKernel { return c.Multiscale }
+func (c *multiscaleCovariance) point() []float64   { return c.theta }
+
+// Cross returns K[rows, cols].
+func (c *multiscaleCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
+
+// Prior adds a draw of each scale, interpolated, to a draw of the fine kernel.
+func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	return priorOf(ctx, c, dst, seed)
+}
+
+// Grad adds Σ_s u_sᵀ(∂K[rows, rows]/∂θ_j)w_s to grad[j].
+func (c *multiscaleCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	return gradOf(ctx, c, grad, rows, u, w)
+}
+
+// Abilities are those of the fine kernel, and the features of the coarse scales.
 func (c *multiscaleCovariance) Abilities() Abilities {
-	fine := AbilitiesOf(c.fine)
-	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: fine.Fine, Mixed: c.mixed, Ranks: fine.Ranks}
-	if fine.Draw != nil {
-		a.Draw = c.draw
-	}
-	if c.firstSmall() < len(c.scales) {
-		a.Precondition = c.precondition
-	}
+	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: AbilitiesOf(c.fine).Fine}
 	for _, u := range c.parts {
 		a.Coarse = append(a.Coarse, Sampling{u.raw.features, u.raw.coeff})
 	}
@@ -52,7 +59,7 @@ type onto struct {
 // gradient share them.
 func (c *multiscaleCovariance) onto(rows []int) []onto {
 	return c.ontos.Get(rows, func(rows []int) []onto {
-		list := c.ownChain(rows)
+		list := c.chain(rows)
 		all := make([]onto, len(c.parts))
 		parallel.Tasks(len(all), func(k int) {
 			if all[k].phi, all[k].raw, all[k].err = c.parts[k].onto(list, k); all[k].err == nil {
@@ -61,104 +68,6 @@ func (c *multiscaleCovariance) onto(rows []int) []onto {
 		})
 		return all
 	})
-}
-
-// Cross returns K[rows, cols].
-func (c *multiscaleCovariance) Cross(rows, cols []int) solve.Operator {
-	o := &multiscaleCross{cov: c, fine: c.fine.Cross(rows, cols), rows: c.chain(rows), cols: c.chain(cols)}
-	for k := range c.parts {
-		o.parts = append(o.parts, c.crossOf(k, o.rows, o.cols))
-	}
-	return o
-}
-
-// multiscaleCross is K[rows, cols].
-type multiscaleCross struct {
-	cov        *multiscaleCovariance
-	fine       solve.Operator
-	rows, cols *chain
-	parts      []unitCross
-}
-
-// Dims returns the lengths of the two lists.
-func (o *multiscaleCross) Dims() (r, c int) { return o.fine.Dims() }
-
-// Apply sets dst = K[rows, cols]·x.
-func (o *multiscaleCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if r, c := o.Dims(); o.cov.over == nil && (r == 0 || c == 0) {
-		return o.fine.Apply(ctx, dst, x)
-	}
-	if _, columns := dst.Dims(); columns <= stripColumns {
-		return o.strip(ctx, dst, x)
-	}
-	return strips(dst, func(lo int, dst *mat.Dense) error {
-		return o.strip(ctx, dst, columnsOf(x, lo, dst))
-	})
-}
-
-// strip goes down the scales by transposed prolongations, across each by its
-// features, and up again.
-func (o *multiscaleCross) strip(ctx context.Context, dst, x *mat.Dense) error {
-	if err := o.fine.Apply(ctx, dst, x); err != nil {
-		return err
-	}
-	_, columns := x.Dims()
-	down := make([]*mat.Dense, len(o.parts))
-	below := x
-	for k := range o.cols.up {
-		grf := o.cov.scales[k].grf
-		down[k] = grf.block(len(o.cols.nodes[k+1]), columns)
-		defer grf.blocks.Put(down[k])
-		if err := o.cols.descend(ctx, k, down[k], below); err != nil {
-			return err
-		}
-		below = down[k]
-	}
-	return o.cov.climb(ctx, o.rows, dst, func(k int, y *mat.Dense) error { return o.parts[k].apply(ctx, y, down[k]) })
-}
-
-// climb calls f to set f_k on the nodes of a chain, from the coarsest scale to the
-// finest, and adds Σ P_k f_k to dst. f must set all of y.
-func (m *Multiscale) climb(ctx context.Context, c *chain, dst *mat.Dense, f func(k int, y *mat.Dense) error) error {
-	_, columns := dst.Dims()
-	above, err := m.ascend(ctx, c, columns, f)
-	if err != nil {
-		return err
-	}
-	defer m.scales[0].grf.blocks.Put(above)
-	return c.rise(ctx, 0, dst, above)
-}
-
-// ascend is climb up to the nodes of the first coarser scale. The result is a block of
-// its GRF.
-func (m *Multiscale) ascend(ctx context.Context, c *chain, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
-	return m.ascendTo(ctx, c, 0, columns, f)
-}
-
-// ascendTo is ascend up to the nodes of the given scale.
-func (m *Multiscale) ascendTo(ctx context.Context, c *chain, to, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
-	var above *mat.Dense
-	for k := len(m.scales) - 1; k >= to; k-- {
-		grf := m.scales[k].grf
-		y := grf.block(len(c.nodes[k+1]), columns)
-		if err := f(k, y); err != nil {
-			return nil, err
-		}
-		if above != nil {
-			if err := c.rise(ctx, k+1, y, above); err != nil {
-				return nil, err
-			}
-			m.scales[k+1].grf.blocks.Put(above)
-		}
-		above = y
-	}
-	return above, ctx.Err()
-}
-
-// addUp adds the interpolation from the first coarser scale to dst, which has the rows
-// of the chain from lo on.
-func (m *Multiscale) addUp(c *chain, dst, above *mat.Dense, lo int) {
-	c.up[0].MulAdd(dst, above, lo)
 }
 
 // Gram sets dst = K[rows, rows].
@@ -262,7 +171,7 @@ func (c *multiscaleCovariance) diagFlops(rows int) float64 {
 	flops := DiagFlops(c.fine, rows)
 	const parents, overhead = 8, 10
 	for _, u := range c.parts {
-		flops += overhead * parents * float64(rows) * u.raw.entries()
+		flops += overhead * parents * float64(rows) * u.raw.perRow()
 	}
 	return flops
 }
@@ -280,48 +189,8 @@ func (m *Multiscale) firstSmall() int {
 	return first
 }
 
-// precondition inverts the sum of all scales of at most coarseMost nodes exactly,
-// on the nodes of the finest of them, and approximates the rest by its diagonal.
-func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
-	if len(rows) == 0 {
-		return solve.NewJacobi(nil, nil)
-	}
-	d := make([]float64, len(rows))
-	if err := c.fine.Diag(ctx, d, rows); err != nil {
-		return nil, err
-	}
-	return c.preconditionBeside(ctx, rows, d, constant, noise)
-}
-
-// preconditionBeside is precondition with the variances of the fine kernel, which it
-// overwrites.
-func (c *multiscaleCovariance) preconditionBeside(ctx context.Context, rows []int, d []float64, constant float64,
-	noise []float64) (solve.Factored, error) {
-	first := c.firstSmall()
-	between := 0.0 // variance of the scales between, before interpolation
-	for _, u := range c.parts[:first] {
-		between += u.variance
-	}
-	eachPlace(len(d), func(a int) { d[a] += between + noise[a] })
-	list := c.chain(rows)
-	a, err := c.ontoCells(list, first+1)
-	if err != nil {
-		return nil, err
-	}
-	sum, err := c.small(ctx, list, first)
-	if err != nil {
-		return nil, err
-	}
-	if constant != 0 { // rows of A add up to one
-		raw := sum.RawSymmetric()
-		eachPlace(raw.N, func(i int) { floats.AddConst(constant, raw.Data[i*raw.Stride+i:][:raw.N-i]) })
-	}
-	return solve.NewCoarseOver(ctx, list.system(), a, sum, d)
-}
-
-// small returns the sum of all scales from the given one on, on its nodes.
-func (c *multiscaleCovariance) small(ctx context.Context, list *chain, first int) (*mat.SymDense, error) {
-	nodes := list.nodes[first+1]
+// small returns the sum of all scales from the given one on, on some of its nodes.
+func (c *multiscaleCovariance) small(ctx context.Context, nodes []int, first int) (*mat.SymDense, error) {
 	u := c.parts[first]
 	phi, err := u.spread(nil, u.raw.factor(nodes), u.inverses(nodes))
 	if err != nil {
@@ -331,5 +200,72 @@ func (c *multiscaleCovariance) small(ctx context.Context, list *chain, first int
 	if err := addSquare(ctx, sum, phi, u.variance); err != nil {
 		return nil, err
 	}
-	return sum, c.addGram(ctx, sum, list.above(first+1, c.scales), c.parts[first+1:])
+	return sum, c.addGram(ctx, sum, c.chainAbove(nodes, first+1), c.parts[first+1:])
+}
+
+// chainAbove returns the chain of some nodes of scale k.
+func (m *Multiscale) chainAbove(nodes []int, k int) *chain {
+	return m.aboves.Get(nodes, func(nodes []int) *chain { return newChain(nodes, m.scales[k:]) })
+}
+
+// GramGrad adds ⟨g, ∂K/∂θ_j⟩ to grad[j]. With F = P_kΦ̂_k it is 2⟨P_kᵀgF, dΦ̂_k⟩ on
+// scale k, taken only where Φ_k is not zero.
+func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	if err := c.fine.GramGrad(ctx, grad[:len(c.Multiscale.fine.Params())], rows, g); err != nil || len(rows) == 0 {
+		return err
+	}
+	checkOrder(g, rows)
+	if all, ok, err := c.stencils(ctx, rows, true); ok || err != nil {
+		for k, s := range all {
+			value, slope := s.moments(g.RawSymmetric())
+			grad[c.varianceAt(k)] += value
+			grad[c.shapeAt(k)] += c.parts[k].variance * slope
+		}
+		return err
+	}
+	whole, list, all := fullRows(g), c.chain(rows), c.onto(rows)
+	shapes, twice, errs := make([][]float64, len(all)), make([]float64, len(all)), make([]error, len(all))
+	parallel.Tasks(len(all), func(k int) {
+		shapes[k] = make([]float64, len(c.shape))
+		twice[k], errs[k] = c.ontoGrad(ctx, shapes[k], k, list, all[k], whole)
+	})
+	for k, shape := range shapes {
+		if errs[k] != nil {
+			return errs[k]
+		}
+		floats.Add(grad[c.shapeAt(k):][:len(shape)], shape)
+		grad[c.varianceAt(k)] += twice[k] / 2
+	}
+	return nil
+}
+
+// ontoGrad is the part of scale k in GramGrad for the whole of g. It adds to the gradient by the shape, and returns
+// twice that by the variance.
+func (c *multiscaleCovariance) ontoGrad(ctx context.Context, grad []float64, k int, list *chain, o onto, g *mat.Dense) (float64, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	whole, err := list.whole(k + 1)
+	if err != nil {
+		return 0, err
+	}
+	u := c.parts[k]
+	phiT, wholeT, inv := o.phi.T(), whole.T(), u.inverses(list.nodes[k+1])
+	sums := make([][]float64, parallel.Workers(len(inv)))
+	return u.project(ctx, grad, o.raw, inv, func(worker int, dst []float64, i int, cols []uint32) {
+		q := room(&sums[worker], len(list.nodes[0])) // row i of P_kᵀg
+		clear(q)
+		from, weights := wholeT.Row(i)
+		for p, a := range from {
+			floats.AddScaled(q, weights[p], g.RawRowView(int(a)))
+		}
+		for e, col := range cols {
+			others, vals := phiT.Row(int(col))
+			sum := 0.0
+			for p, a := range others {
+				sum += float64(vals[p] * q[a])
+			}
+			dst[e] = 2 * sum
+		}
+	})
 }

@@ -17,34 +17,34 @@ const (
 	keptEntries = 1 << 24
 )
 
-func (o *multiscaleCross) hasEntries() bool {
-	_, cols := o.Dims()
-	for _, nodes := range o.rows.nodes[1:] {
-		if len(nodes)*cols > cellEntries {
-			return false
+// entries sets dst = K[rows, cols].
+func (c *multiscaleCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
+	left, right := c.chain(rows), c.chain(cols)
+	for _, nodes := range left.nodes[1:] {
+		if len(nodes)*len(cols) > cellEntries {
+			return byProducts(ctx, dst, c.Cross(rows, cols))
 		}
 	}
-	return true
-}
-
-// entries adds what the coarser scales have in common at rows and columns to the entries of the fine kernel.
-func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
-	if err := Entries(ctx, dst, o.fine); err != nil {
+	if err := Entries(ctx, dst, c.fine, rows, cols); err != nil {
 		return err
 	}
-	rows, columns := dst.Dims()
-	all, own := o.cov.scales[0].grf.Nodes(), len(o.rows.nodes[1])
-	if !o.cov.filled() {
-		all = len(o.cov.Multiscale.whole().nodes[1])
+	n, columns := dst.Dims()
+	all, own := c.scales[0].grf.Nodes(), len(left.nodes[1])
+	if !c.filled() {
+		all = len(c.whole().nodes[1])
 	}
-	if rows <= columns || 8*own < all || all*columns > keptEntries {
-		return o.cov.climb(ctx, o.rows, dst, o.cov.cells(ctx, o.rows, o.cols, func(k int) []float64 { return o.parts[k].left }))
+	if n <= columns || 8*own < all || all*columns > keptEntries {
+		above, err := c.ascend(ctx, left, right)
+		if err == nil {
+			left.up[0].MulAdd(dst, above, 0)
+		}
+		return err
 	}
-	above, err := o.cov.kept.get(ctx, o.cov, o.cols, rows)
+	above, err := c.kept.get(ctx, c, right, n)
 	if err != nil {
 		return err
 	}
-	up, err := renumbered(o.rows.up[0], o.rows.nodes[1], o.cov.Multiscale.whole().nodes[1])
+	up, err := renumbered(left.up[0], left.nodes[1], c.whole().nodes[1])
 	if err != nil {
 		return err
 	}
@@ -52,33 +52,46 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 	return ctx.Err()
 }
 
-// cells returns a function that sets y to s_k²·C_k between the nodes of scale k above a list, with the given inverse norms, and
-// P_k of the columns.
-func (c *multiscaleCovariance) cells(ctx context.Context, list, cols *chain, inverses func(k int) []float64) func(k int,
-	y *mat.Dense) error {
-	return func(k int, y *mat.Dense) error {
-		u := c.parts[k]
-		var at onto
-		if len(list.nodes[0]) > len(cols.nodes[0]) { // the columns are measurements, which come again with other rows
-			at = c.onto(cols.nodes[0])[k]
-		} else {
-			at.phi, at.raw, at.err = u.onto(cols, k)
+// ascend returns Σ_k P_2⋯P_k C_k between the nodes of the first coarser scale above a list and the columns.
+func (c *multiscaleCovariance) ascend(ctx context.Context, list, cols *chain) (*mat.Dense, error) {
+	var above *mat.Dense
+	for k := len(c.parts) - 1; k >= 0; k-- {
+		y, err := c.cells(ctx, k, list, cols)
+		if err != nil {
+			return nil, err
 		}
-		if at.err != nil {
-			return at.err
+		if above != nil {
+			list.up[k+1].MulAdd(y, above, 0)
 		}
-		// Features of the cells in the columns of those of the measurements: others do not count.
-		nodes := list.nodes[k+1]
-		left := at.raw.beside(nodes)
-		if left.err != nil {
-			return left.err
-		}
-		if err := sparseTimes(ctx, y, left.phi, at.phi.T()); err != nil {
-			return err
-		}
-		scaleRows(y, inverses(k), u.variance)
-		return nil
+		above = y
 	}
+	return above, ctx.Err()
+}
+
+// cells returns s_k²·C_k between the nodes of scale k above a list, and P_k of the columns.
+func (c *multiscaleCovariance) cells(ctx context.Context, k int, list, cols *chain) (*mat.Dense, error) {
+	u := c.parts[k]
+	var at onto
+	if len(list.nodes[0]) > len(cols.nodes[0]) { // the columns are measurements, which come again with other rows
+		at = c.onto(cols.nodes[0])[k]
+	} else {
+		at.phi, at.raw, at.err = u.onto(cols, k)
+	}
+	if at.err != nil {
+		return nil, at.err
+	}
+	// Features of the cells in the columns of those of the measurements: others do not count.
+	nodes := list.nodes[k+1]
+	left := at.raw.beside(nodes)
+	if left.err != nil {
+		return nil, left.err
+	}
+	y := mat.NewDense(len(nodes), len(cols.nodes[0]), nil)
+	if err := sparseTimes(ctx, y, left.phi, at.phi.T()); err != nil {
+		return nil, err
+	}
+	scaleRows(y, u.inverses(nodes), u.variance)
+	return y, nil
 }
 
 // keptCells are the covariances between all cells of the first coarser scale and one list of columns, of all scales together:
@@ -96,9 +109,7 @@ func (k *keptCells) get(ctx context.Context, c *multiscaleCovariance, cols *chai
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.above == nil || !slices.Equal(k.cols, cols.nodes[0]) {
-		list := c.Multiscale.whole()
-		above, err := c.ascend(ctx, list, len(cols.nodes[0]),
-			c.cells(ctx, list, cols, func(k int) []float64 { return c.parts[k].inverses(list.nodes[k+1]) }))
+		above, err := c.ascend(ctx, c.whole(), cols)
 		if err != nil {
 			return nil, err
 		}

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 	"grfgp/solve"
+	"grfgp/space"
 )
 
 // scalesOf coarsens g until a scale has at most so many nodes.
@@ -224,21 +226,29 @@ func TestMultiscalePrecondition(t *testing.T) {
 		}
 		want.SetSym(a, a, want.At(a, a)+rest+noise[a])
 	}
-	cov, err := k.At(theta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := kernel.AbilitiesOf(cov).Precondition(t.Context(), rows, constant, noise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := preconditionerOf(t, k, theta, rows, constant, noise)
 	var one mat.Dense
-	inverse := mat.NewDense(len(rows), len(rows), nil)
-	p.Apply(inverse, mat.DenseCopyOf(eye(len(rows))))
-	one.Mul(want, inverse)
+	one.Mul(want, preconditioned(p, eye(len(rows))))
 	if !mat.EqualApprox(&one, eye(len(rows)), 1e-9) {
 		t.Errorf("P⁻¹ is not the inverse of the coarse part and the diagonal of the rest:\n%.3g", mat.Formatted(&one))
 	}
+}
+
+// preconditionerOf returns that of the root.
+func preconditionerOf(t *testing.T, k kernel.Kernel, theta []float64, rows []int, constant float64, noise []float64) solve.Factored {
+	t.Helper()
+	r, err := kernel.RootOf(t.Context(), k, space.Host(), rows, kernel.RootOptions{})
+	if err == nil {
+		err = r.Set(t.Context(), theta)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, own, err := r.Precondition(t.Context(), constant, noise)
+	if err != nil || !own {
+		t.Fatalf("a preconditioner, of its own: %t, %v", own, err)
+	}
+	return p
 }
 
 func eye(n int) *mat.DiagDense {
@@ -273,17 +283,15 @@ func TestMultiscaleIterations(t *testing.T) {
 	if err := cov.Diag(t.Context(), diag, rows); err != nil {
 		t.Fatal(err)
 	}
-	jacobi, err := solve.NewJacobi(diag, noise)
+	floats.Add(diag, noise)
+	jacobi, err := solve.NewJacobi(space.Host(), space.Rows(len(rows)), diag)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := kernel.AbilitiesOf(cov).Precondition(t.Context(), rows, 0, noise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := preconditionerOf(t, k, theta, rows, 0, noise)
 	steps := func(p solve.Preconditioner) int {
 		x := mat.NewDense(len(rows), 1, nil)
-		stats, err := solve.CG(t.Context(), x, cov.Cross(rows, rows), noise, b, solve.Options{Tol: 1e-3, MaxIter: 2000, Precond: p})
+		stats, err := solve.CG(t.Context(), x, cov.Cross(rows, rows), noise, b, p, solve.Options{Tol: 1e-3, MaxIter: 2000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,58 +301,6 @@ func TestMultiscaleIterations(t *testing.T) {
 	t.Logf("%d iterations with the diagonal, %d with the coarse part", without, with)
 	if 3*with > without {
 		t.Errorf("%d iterations with the coarse part, %d with the diagonal", with, without)
-	}
-}
-
-// TestMultiscaleDraw: a draw in one pass equals a draw from the prior plus K[·,
-// x]·u.
-func TestMultiscaleDraw(t *testing.T) {
-	t.Parallel()
-	g, err := graph.Grid(14, 11)
-	checkDraw(t, newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{}))
-}
-
-// checkDraw compares draws in one pass with those from the prior and products
-// with K.
-func checkDraw(t *testing.T, k kernel.Kernel) {
-	t.Helper()
-	theta := make([]float64, len(k.Params()))
-	for j, p := range k.Params() {
-		theta[j] = 1.3 * p.Start
-	}
-	cov, err := k.At(theta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const draws, seed = 3, 7
-	all, x := upTo(k.Nodes()), []int{k.Nodes() - 4, 3, k.Nodes() / 2, k.Nodes() / 2, 12}
-	want := mat.NewDense(k.Nodes(), draws, nil)
-	if err := cov.Prior(t.Context(), want, seed); err != nil {
-		t.Fatal(err)
-	}
-	d, err := kernel.AbilitiesOf(cov).Draw(t.Context(), draws, seed, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for a, i := range x {
-		if !mat.EqualApprox(d.At().RowView(a), want.RowView(i), 1e-12) {
-			t.Errorf("node %d: drawn %v, the prior has %v", i, d.At().RawRowView(a), want.RawRowView(i))
-		}
-	}
-	u := mat.NewDense(len(x), draws, nil)
-	u.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64(3*i + 5*j)) }, u)
-	var on mat.Dense
-	on.ReuseAs(k.Nodes(), draws)
-	if err := cov.Cross(all, x).Apply(t.Context(), &on, u); err != nil {
-		t.Fatal(err)
-	}
-	want.Add(want, &on)
-	got := mat.NewDense(k.Nodes(), draws, nil)
-	if err := d.Update(t.Context(), got, u); err != nil {
-		t.Fatal(err)
-	}
-	if !mat.EqualApprox(got, want, 1e-12) {
-		t.Error("a draw is not updated by K[·, x]·u")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
+	"grfgp/solve"
 )
 
 // OverTime returns the kernel of a function of node and period: k on the nodes,
@@ -100,10 +101,11 @@ func (k *overTime) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
+	c := &timeCovariance{overTime: k, theta: slices.Clone(theta), graph: graph, scale: atOnce, changes: 1}
 	if k.apart {
-		return &timeCovariance{overTime: k, graph: graph, scale: atOnce, changes: 1}, nil
+		return c, nil
 	}
-	c := &timeCovariance{overTime: k, graph: graph, scale: theta[own], stays: 1 / (1 + theta[own+1])}
+	c.scale, c.stays = theta[own], 1/(1+theta[own+1])
 	c.changes = theta[own+1] * c.stays
 	return c, nil
 }
@@ -128,6 +130,7 @@ func (k *overTime) Training() Training {
 // timeCovariance is an overTime at one theta.
 type timeCovariance struct {
 	*overTime
+	theta          []float64
 	graph          Covariance // on nodes
 	scale          float64    // τ
 	stays, changes float64    // shares of the variance: 1/(1+c), c/(1+c)
@@ -173,27 +176,14 @@ func (c *timeCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 // √stays·g + √changes·h_p with h_0 = e_0, h_p = a·h_(p−1) + √(1−a²)·e_p, a =
 // exp(−gap/τ).
 func (c *timeCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	n := c.kernel.Nodes()
-	_, draws := dst.Dims()
-	for p := range c.times {
-		if err := c.graph.Prior(ctx, c.period(dst, p), periodSeed(seed, p)); err != nil {
-			return err
-		}
-	}
-	still := c.block(n, draws)
-	defer c.release(still)
-	if err := c.graph.Prior(ctx, still, seed); err != nil {
-		return err
-	}
-	c.accumulate(dst, still)
-	return ctx.Err()
+	return priorOf(ctx, c, dst, seed)
 }
 
-// period returns the rows of one period.
-func (c *timeCovariance) period(x *mat.Dense, p int) *mat.Dense {
-	n := c.kernel.Nodes()
-	_, columns := x.Dims()
-	return x.Slice(p*n, (p+1)*n, 0, columns).(*mat.Dense)
+func (c *timeCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
+
+// Grad adds Σ_s u_sᵀ(∂K[rows, rows]/∂θ_j)w_s to grad[j].
+func (c *timeCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 // periodSeed is the seed of the innovations of a period.
@@ -238,8 +228,7 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 // randomStreams implements streamed.
 func (c *timeCovariance) randomStreams() []string { return streamsOf(c.graph) }
 
-// Abilities are the cost of the diagonal, draws in one pass, the factor of a table and
-// the local part.
+// Abilities are the cost of the diagonal, the factor of a table and the local part.
 // Periods are far apart in the numbering, so K is of long range. A preconditioner of
 // the kernel on nodes is none of K, and its features are those of another matrix.
 func (c *timeCovariance) Abilities() Abilities {
@@ -247,9 +236,6 @@ func (c *timeCovariance) Abilities() Abilities {
 	a := Abilities{LongRange: own.LongRange || len(c.times) > 1, Everywhere: own.Everywhere, Factor: c.factor, Approximate: c.approximate}
 	if own.DiagFlops != nil {
 		a.DiagFlops = func(rows int) float64 { return own.DiagFlops(min(rows, c.kernel.Nodes())) }
-	}
-	if own.Draw != nil {
-		a.Draw = c.draw
 	}
 	if own.Local != nil {
 		a.Local = &timeCovariance{overTime: c.overTime, graph: own.Local, scale: c.scale, stays: c.stays, changes: c.changes}

@@ -3,9 +3,8 @@ package kernel
 import (
 	"context"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grfgp/solve"
+	"grfgp/space"
 )
 
 // completed is the inverse of the whole table at the rows that it has: the part S of
@@ -40,19 +39,18 @@ func (c *timeCovariance) approximate(ctx context.Context, rows []int, constant f
 }
 
 // Apply solves the system of the whole table for r at the rows and 0 elsewhere.
-func (o *completed) Apply(dst, r *mat.Dense) {
-	f := o.whole
+func (o *completed) Apply(dst, r space.Block) {
+	f, to, from := o.whole, space.DenseOf(dst), space.DenseOf(r)
 	l, p := f.list, len(f.mu)
-	_, columns := r.Dims()
 	x := make([]float64, len(f.inverse))
-	for s := range columns {
+	for s := range r.Columns() {
 		clear(x)
 		for a, i := range l.node {
-			x[i*p+l.period[a]] += r.At(a, s)
+			x[i*p+l.period[a]] += from.At(a, s)
 		}
 		y := f.solved(x)
 		for a, i := range l.node {
-			dst.Set(a, s, y[i*p+l.period[a]])
+			to.Set(a, s, y[i*p+l.period[a]])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
+	"grfgp/internal/eigen"
 	"grfgp/solve"
 )
 
@@ -130,13 +131,12 @@ func (f *timeFactor) decompose(ctx context.Context, noise float64) (err error) {
 // eigenvalues replaces a positive semidefinite matrix by its eigenvectors, as columns,
 // and returns its eigenvalues, those below zero by rounding as zero.
 func eigenvalues(a *mat.Dense) ([]float64, error) {
-	n, _ := a.Dims()
 	for _, v := range a.RawMatrix().Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, errors.Join(solve.ErrNotPositiveDefinite, errors.New("an entry of the kernel is not finite"))
 		}
 	}
-	values, err := eigen(a.RawMatrix().Data, n)
+	values, err := eigen.Symmetric(a, eigen.Rising)
 	for k, v := range values {
 		values[k] = max(0, v)
 	}

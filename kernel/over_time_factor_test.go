@@ -12,6 +12,7 @@ import (
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
+	"grfgp/space"
 	"grfgp/sparse"
 )
 
@@ -254,13 +255,16 @@ func TestCompletedTable(t *testing.T) {
 		if err != nil || near == nil {
 			t.Fatalf("%d gaps: the approximate inverse is %v, %v", gaps, near, err)
 		}
-		jacobi, err := solve.NewJacobi(diag, noise)
+		for a, v := range noise {
+			diag[a] += v
+		}
+		jacobi, err := solve.NewJacobi(space.Host(), space.Rows(size), diag)
 		if err != nil {
 			t.Fatal(err)
 		}
 		iterations := func(p solve.Preconditioner) int {
 			got := mat.NewDense(size, 1, nil)
-			stats, err := solve.CG(t.Context(), got, cov.Cross(rows, rows), noise, b, solve.Options{Tol: 1e-10, MaxIter: 1000, Precond: p})
+			stats, err := solve.CG(t.Context(), got, cov.Cross(rows, rows), noise, b, p, solve.Options{Tol: 1e-10, MaxIter: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -106,41 +106,6 @@ func (c *timeCovariance) GramGrad(ctx context.Context, grad []float64, rows []in
 	return c.graph.GramGrad(ctx, grad[:own], l.nodes, weights)
 }
 
-// Grad uses, with U and W the vectors laid out by nodes and periods and K = k ⊗ ρ,
-//
-//	uᵀ(∂k ⊗ ρ)w = Σ_p U_pᵀ·∂k·(Wρ)_p,  uᵀ(k ⊗ ∂ρ)w = Σ_i U_i·∂ρ·(kW)_iᵀ.
-func (c *timeCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	if err := ctx.Err(); err != nil || len(rows) == 0 {
-		return err
-	}
-	l := c.list(rows)
-	op, mix := c.graph.Cross(l.nodes, l.nodes), c.mixer(l.periods, l.periods)
-	slope := c.slopes(l.periods)
-	_, columns := u.Dims()
-	return timeStrips(columns, len(l.nodes)*len(l.periods), func(lo, hi int) error {
-		width := hi - lo
-		var x [3]*mat.Dense
-		for j := range x {
-			x[j] = c.block(len(l.nodes), len(l.periods)*width)
-			defer c.release(x[j])
-		}
-		left, right, product := x[0], x[1], x[2]
-		l.scatter(left, strip(u, lo, hi))
-		l.scatter(right, strip(w, lo, hi))
-		if err := op.Apply(ctx, product, right); err != nil {
-			return err
-		}
-		own := c.own()
-		if !c.apart {
-			c.addSlopes(grad[own:], slope, left, product, width)
-		}
-		if err := mix.apply(ctx, product, right, width); err != nil {
-			return err
-		}
-		return c.graph.Grad(ctx, grad[:own], l.nodes, left, product)
-	})
-}
-
 // slopes returns the decay from each period to the next, with its derivative.
 func (c *timeCovariance) slopes(periods []int) []rhoEntry {
 	all := make([]rhoEntry, len(periods))

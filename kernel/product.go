@@ -66,7 +66,7 @@ func (p *product) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newProductCovariance(a, b, p.Nodes(), len(p.a.Params()), p.fixed, p.entries), nil
+	return newProductCovariance(a, b, len(p.a.Params()), p.fixed, p.entries), nil
 }
 
 // Training offers the starts of each factor with the first of the other, and caches
@@ -100,15 +100,17 @@ func (p *product) Training() Training {
 type productCovariance struct {
 	a, b       Covariance
 	lowA, lowB lowRank // the factors, if they are of low rank
-	nodes      int
-	ofA        int // parameters of a
-	fixed      int // parameter of b that is none of the product; −1: none
-	entries    int // as product has
+	ofA        int     // parameters of a
+	fixed      int     // parameter of b that is none of the product; −1: none
+	entries    int     // as product has
 }
 
-func newProductCovariance(a, b Covariance, nodes, ofA, fixed, entries int) *productCovariance {
-	return &productCovariance{a, b, asLowRank(a), asLowRank(b), nodes, ofA, fixed, entries}
+func newProductCovariance(a, b Covariance, ofA, fixed, entries int) *productCovariance {
+	return &productCovariance{a, b, asLowRank(a), asLowRank(b), ofA, fixed, entries}
 }
+
+// Nodes returns the number of nodes.
+func (c *productCovariance) Nodes() int { return c.a.Nodes() }
 
 func (c *productCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
 	if err := c.a.Gram(ctx, dst, rows); err != nil || len(rows) == 0 {
@@ -202,7 +204,7 @@ func (c *productCovariance) Abilities() Abilities {
 		p.DiagFlops = func(rows int) float64 { return DiagFlops(c.a, rows) + DiagFlops(c.b, rows) }
 	}
 	if a.Local != nil || b.Local != nil {
-		local := newProductCovariance(c.a, c.b, c.nodes, c.ofA, c.fixed, c.entries)
+		local := newProductCovariance(c.a, c.b, c.ofA, c.fixed, c.entries)
 		if a.Local != nil {
 			local.a, local.lowA = a.Local, asLowRank(a.Local)
 		}

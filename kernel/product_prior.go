@@ -28,14 +28,14 @@ func (c *productCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint
 	width, scale := productDraws, 1/math.Sqrt(productDraws)
 	var z *mat.Dense
 	if low != nil && low.width() <= productDraws {
-		width, scale, z = low.width(), 1, low.factor(upTo(c.nodes))
+		width, scale, z = low.width(), 1, low.factor(upTo(c.Nodes()))
 	} else {
 		other = c.a
 	}
 	dst.Zero()
 	_, draws := dst.Dims()
-	terms := max(1, min(width, c.entries/(4*c.nodes)))
-	batch := max(1, min(64, c.entries/(4*c.nodes*terms)))
+	terms := max(1, min(width, c.entries/(4*c.Nodes())))
+	batch := max(1, min(64, c.entries/(4*c.Nodes()*terms)))
 	keyF, keyZ := rng.Derive(seed, "product prior"), rng.Derive(seed, "product prior of the second factor")
 	step := uint64(0)
 	for s := 0; s < draws; s += batch {
@@ -45,9 +45,9 @@ func (c *productCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint
 			step++
 			var err error
 			if z != nil {
-				err = addDraws(ctx, dst, s, count, m, other, f.Uint64(), z.Slice(0, c.nodes, lo, lo+m).(*mat.Dense), scale)
+				err = addDraws(ctx, dst, s, count, m, other, f.Uint64(), z.Slice(0, c.Nodes(), lo, lo+m).(*mat.Dense), scale)
 			} else {
-				weights := mat.NewDense(c.nodes, count*m, nil)
+				weights := mat.NewDense(c.Nodes(), count*m, nil)
 				if err = c.b.Prior(ctx, weights, second.Uint64()); err == nil {
 					err = addDraws(ctx, dst, s, count, m, other, f.Uint64(), weights, scale)
 				}

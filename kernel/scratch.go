@@ -30,6 +30,13 @@ func giveBack(s *mat.SymDense) {
 	symmetric.Put(&data)
 }
 
+// newDense returns a matrix of zeros, which may have no rows.
+func newDense(r, c int) *mat.Dense {
+	var m mat.Dense
+	m.SetRawMatrix(blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*c)})
+	return &m
+}
+
 // blocks keeps the memory of a few matrices for the next use. Unlike a sync.Pool, it
 // gives what one processor has put back to every other: on large graphs, a block for
 // each processor would be more than everything else.

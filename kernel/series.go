@@ -46,9 +46,6 @@ func NewSeries(w *sparse.CSR, m Modulation, maxLen int) (*Series, error) {
 	return &Series{recurrence: r, params: m.Params(), family: m, maxLen: maxLen}, nil
 }
 
-// Nodes returns the number of rows of W.
-func (s *Series) Nodes() int { return s.nodes() }
-
 // Params returns the parameters of the family.
 func (s *Series) Params() []Param { return s.params }
 

@@ -117,7 +117,7 @@ func (m *seriesCache) get(ctx context.Context, r *recurrence, rows []int, terms 
 		return m.t, true, nil
 	}
 	n, width := len(rows), r.width()
-	keep := 16*r.nodes()*n <= progressBytes
+	keep := 16*r.Nodes()*n <= progressBytes
 	if m.at == nil {
 		m.t = nil // frees the old triangles before the new ones are allocated
 		if keep {

@@ -4,7 +4,10 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grfgp/graph"
+	"grfgp/internal/eigen"
 )
 
 // value is Σ c_k T_k(x), T_k(x) = cos(k·arccos x).
@@ -149,14 +152,14 @@ func TestNormBound(t *testing.T) {
 	} {
 		w := c.g.Normalized(c.w)
 		n, _ := w.Dims()
-		a := make([]float64, n*n)
+		a := mat.NewDense(n, n, nil)
 		for i := range n {
 			cols, vals := w.Row(i)
 			for p, j := range cols {
-				a[i*n+int(j)] = vals[p]
+				a.Set(i, int(j), vals[p])
 			}
 		}
-		values, err := eigen(a, n)
+		values, err := eigen.Symmetric(a, eigen.Falling)
 		if err != nil {
 			t.Fatal(err)
 		}

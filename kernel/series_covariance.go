@@ -110,7 +110,7 @@ func (c *seriesCovariance) diagFlops(rows int) float64 {
 }
 
 func (c *seriesCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
-	if c.twice.NNZ() >= doubleDegree*c.nodes() {
+	if c.twice.NNZ() >= doubleDegree*c.Nodes() {
 		return c.doubledDiag(ctx, dst, rows)
 	}
 	return c.columns(ctx, len(rows), func(_, lo, hi int) error {
@@ -188,7 +188,7 @@ func columnProducts(dst, x, y []float64) {
 // Prior returns Ψ·w with a standard normal w per column.
 func (c *seriesCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
 	_, n := dst.Dims()
-	all := make([]int, c.nodes())
+	all := make([]int, c.Nodes())
 	for i := range all {
 		all[i] = i
 	}

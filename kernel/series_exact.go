@@ -158,7 +158,7 @@ func (s *Series) lifted(c *seriesCovariance, l *leading, functions int, eval fun
 			return false, fmt.Errorf("%w: variance %v at %v for eigenvalue %.6g of the matrix: take a normalised matrix", ErrTheta, g, theta, w)
 		}
 		for j, v := range values[i] {
-			tails[j] += exactTail * math.Abs(v) / float64(s.nodes())
+			tails[j] += exactTail * math.Abs(v) / float64(s.Nodes())
 		}
 	}
 	mean := make([]float64, functions)

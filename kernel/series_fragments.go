@@ -18,7 +18,7 @@ const fragmentNodes = 32 // of the largest component that is decomposed separate
 // components returns the nodes of components of up to fragmentNodes nodes, each a
 // list, and all other nodes.
 func (r *recurrence) components() (small [][]int, large []int) {
-	n := r.nodes()
+	n := r.Nodes()
 	seen := make([]bool, n)
 	for start := range n {
 		if seen[start] {
@@ -46,7 +46,7 @@ func (r *recurrence) components() (small [][]int, large []int) {
 
 // fragments decomposes small components, and keeps eigenvalues from below on.
 func (r *recurrence) fragments(small [][]int, below float64) (*fragments, error) {
-	n, f := r.nodes(), &fragments{}
+	n, f := r.Nodes(), &fragments{}
 	first := make([]int, n) // column of a node's first eigenvector,
 	entries := make([][]float64, n)
 	for _, part := range small {

@@ -54,7 +54,8 @@ func (r *recurrence) findLeading() {
 	}
 }
 
-func (r *recurrence) nodes() int {
+// Nodes returns the number of rows of W.
+func (r *recurrence) Nodes() int {
 	n, _ := r.twice.Dims()
 	return n
 }
@@ -63,7 +64,7 @@ func (r *recurrence) nodes() int {
 // products are fastest, or as many as keep the three blocks within 64 MiB, at
 // least 8.
 func (r *recurrence) width() int {
-	return max(8, min(32, (64<<20)/(3*8*r.nodes())&^7))
+	return max(8, min(32, (64<<20)/(3*8*r.Nodes())&^7))
 }
 
 // columns cuts n columns into blocks and calls do(block, lo, hi) for each, on
@@ -79,14 +80,14 @@ func (r *recurrence) columns(ctx context.Context, n int, do func(block, lo, hi i
 // columns of X onto zeros.
 func (r *recurrence) recur(ctx context.Context, columns, terms int, start func(x blas64.General),
 	visit func(k int, t blas64.General)) error {
-	size := r.nodes() * columns
+	size := r.Nodes() * columns
 	buffer, _ := r.blocks.Get().(*[]float64)
 	if buffer == nil || len(*buffer) < 3*size {
 		fresh := make([]float64, 3*size)
 		buffer = &fresh
 	}
 	defer r.blocks.Put(buffer)
-	block := func(k int) *mat.Dense { return mat.NewDense(r.nodes(), columns, (*buffer)[k*size:(k+1)*size]) }
+	block := func(k int) *mat.Dense { return mat.NewDense(r.Nodes(), columns, (*buffer)[k*size:(k+1)*size]) }
 	before, t, next := block(0), block(1), block(2)
 
 	clear(t.RawMatrix().Data)
@@ -131,12 +132,12 @@ type progress struct {
 func (r *recurrence) resume(ctx context.Context, p *progress, columns, terms int, start func(x blas64.General),
 	visit func(k int, t blas64.General)) error {
 	if p.terms == 0 {
-		p.t, p.before = mat.NewDense(r.nodes(), columns, nil), mat.NewDense(r.nodes(), columns, nil)
+		p.t, p.before = mat.NewDense(r.Nodes(), columns, nil), mat.NewDense(r.Nodes(), columns, nil)
 		start(p.t.RawMatrix())
 		visit(0, p.t.RawMatrix())
 		p.terms = 1
 	}
-	next := mat.NewDense(r.nodes(), columns, nil)
+	next := mat.NewDense(r.Nodes(), columns, nil)
 	for ; p.terms < terms; p.terms++ {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -64,7 +64,7 @@ func (s *sum) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, s.params); err != nil {
 		return nil, err
 	}
-	c := &sumCovariance{}
+	c := &sumCovariance{theta: slices.Clone(theta), of: s}
 	lo := 0
 	for _, k := range s.terms {
 		hi := lo + len(k.Params())
@@ -108,7 +108,9 @@ func (s *sum) Training() Training {
 // sumCovariance is a sum of covariances.
 type sumCovariance struct {
 	terms []sumTerm
-	nodes int // 0 where it is not known: a sum with WithConstant
+	nodes int
+	of    *sum
+	theta []float64
 }
 
 // sumTerm is a covariance whose gradient is elements [lo, hi) of that of the sum;
@@ -128,9 +130,9 @@ func (t sumTerm) grad(all []float64) []float64 {
 // plus returns c + extra, where extra has no parameters.
 func plus(c Covariance, extra *constant) Covariance {
 	if s, ok := c.(*sumCovariance); ok {
-		return &sumCovariance{append(slices.Clone(s.terms), sumTerm{extra, 0, 0}), s.nodes}
+		return &sumCovariance{terms: append(slices.Clone(s.terms), sumTerm{extra, 0, 0}), nodes: s.nodes}
 	}
-	return &sumCovariance{terms: []sumTerm{{c, 0, -1}, {extra, 0, 0}}}
+	return &sumCovariance{terms: []sumTerm{{c, 0, -1}, {extra, 0, 0}}, nodes: c.Nodes()}
 }
 
 // split returns the constants and the other terms.
@@ -166,12 +168,6 @@ func (c *sumCovariance) randomStreams() []string {
 	return all
 }
 
-// adder is a covariance that adds its entries to those of others.
-type adder interface {
-	// addGram adds K[rows, rows] to the upper triangle of dst.
-	addGram(ctx context.Context, dst *mat.SymDense, rows []int) error
-}
-
 // seeds returns a seed per term. Terms that draw from the same stream of random
 // numbers get different ones.
 func (c *sumCovariance) seeds(seed uint64) []uint64 {
@@ -191,10 +187,7 @@ func (c *sumCovariance) seeds(seed uint64) []uint64 {
 	return all
 }
 
-// drawSeed is the seed of draws of scale k of several.
-func drawSeed(seed uint64, k int) uint64 {
-	return uint64(rng.Derive(seed, fmt.Sprintf("scale %d", k+1)))
-}
+func (c *sumCovariance) Nodes() int { return c.nodes }
 
 func (c *sumCovariance) Cross(rows, cols []int) solve.Operator {
 	o := make(sumOperator, len(c.terms))
@@ -210,30 +203,42 @@ type sumOperator []solve.Operator
 func (o sumOperator) Dims() (r, c int) { return o[0].Dims() }
 
 func (o sumOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if err := o[0].Apply(ctx, dst, x); err != nil {
+	return sumUp(dst, len(o), func(k int, to *mat.Dense) error { return o[k].Apply(ctx, to, x) })
+}
+
+// sumUp sets dst to the sum of what set returns for each of so many terms.
+func sumUp(dst *mat.Dense, terms int, set func(k int, to *mat.Dense) error) error {
+	if err := set(0, dst); err != nil || dst.IsEmpty() {
 		return err
 	}
-	rows, columns := dst.Dims()
-	if rows == 0 || columns == 0 {
-		return nil
-	}
 	var one *mat.Dense
-	for _, part := range o[1:] {
-		if r, ok := part.(*constantCross); ok {
-			if err := r.add(ctx, dst, x); err != nil {
-				return err
-			}
-			continue
-		}
+	for k := 1; k < terms; k++ {
 		if one == nil {
-			one = mat.NewDense(rows, columns, nil)
+			one = mat.NewDense(dst.RawMatrix().Rows, dst.RawMatrix().Cols, nil)
 		}
-		if err := part.Apply(ctx, one, x); err != nil {
+		if err := set(k, one); err != nil {
 			return err
 		}
 		addRows(dst, one)
 	}
 	return nil
+}
+
+// addRows sets dst += x.
+func addRows(dst, x *mat.Dense) {
+	to, from := dst.RawMatrix(), x.RawMatrix()
+	parallel.Ranges(to.Rows, 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := to.Data[i*to.Stride:][:to.Cols]
+			for s, v := range from.Data[i*from.Stride:][:from.Cols] {
+				row[s] += v
+			}
+		}
+	})
+}
+
+func (c *sumCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
+	return sumUp(dst, len(c.terms), func(k int, to *mat.Dense) error { return Entries(ctx, to, c.terms[k].Covariance, rows, cols) })
 }
 
 func (c *sumCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -260,6 +265,12 @@ func (c *sumCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	return nil
 }
 
+// adder is a covariance that adds its entries to those of others.
+type adder interface {
+	// addGram adds K[rows, rows] to the upper triangle of dst.
+	addGram(ctx context.Context, dst *mat.SymDense, rows []int) error
+}
+
 // addUpper adds the upper triangle of x to that of dst.
 func addUpper(dst, x *mat.SymDense) {
 	to, from := dst.RawSymmetric(), x.RawSymmetric()
@@ -274,16 +285,10 @@ func addUpper(dst, x *mat.SymDense) {
 }
 
 func (c *sumCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
-	if err := c.terms[0].Diag(ctx, dst, rows); err != nil {
-		return err
-	}
-	one := make([]float64, len(rows))
-	for _, t := range c.terms[1:] {
-		if err := t.Diag(ctx, one, rows); err != nil {
+	clear(dst)
+	for _, t := range c.terms {
+		if err := addDiag(ctx, t.Covariance, dst, rows); err != nil {
 			return err
-		}
-		for a, v := range one {
-			dst[a] += v
 		}
 	}
 	return nil
@@ -291,32 +296,7 @@ func (c *sumCovariance) Diag(ctx context.Context, dst []float64, rows []int) err
 
 func (c *sumCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
 	seeds := c.seeds(seed)
-	if err := c.terms[0].Prior(ctx, dst, seeds[0]); err != nil {
-		return err
-	}
-	return c.addPriors(ctx, dst, seeds, 1)
-}
-
-// addPriors adds draws of the terms from the given one on.
-func (c *sumCovariance) addPriors(ctx context.Context, dst *mat.Dense, seeds []uint64, first int) error {
-	var one *mat.Dense
-	for k, t := range c.terms {
-		if k < first {
-			continue
-		}
-		if r, ok := t.Covariance.(*constant); ok {
-			r.addPrior(dst, seeds[k])
-			continue
-		}
-		if one == nil {
-			one = mat.NewDense(dst.RawMatrix().Rows, dst.RawMatrix().Cols, nil)
-		}
-		if err := t.Prior(ctx, one, seeds[k]); err != nil {
-			return err
-		}
-		addRows(dst, one)
-	}
-	return nil
+	return sumUp(dst, len(c.terms), func(k int, to *mat.Dense) error { return c.terms[k].Prior(ctx, to, seeds[k]) })
 }
 
 func (c *sumCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
@@ -335,4 +315,13 @@ func (c *sumCovariance) GramGrad(ctx context.Context, grad []float64, rows []int
 		}
 	}
 	return nil
+}
+
+// upTo returns the nodes 0 … n−1.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }

@@ -2,12 +2,13 @@ package kernel
 
 import (
 	"context"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
-	"grfgp/solve"
+	"grfgp/space"
 	"grfgp/sparse"
 )
 
@@ -17,15 +18,14 @@ type unit struct {
 	raw      *grfCovariance
 	variance float64
 	inverse  *recent.Cache[[]float64]
-	precise  *recent.Cache[[]float64] // those of them from features in float64
 }
 
 func newUnit(raw *grfCovariance, variance float64) unit {
-	return unit{raw, variance, new(recent.Cache[[]float64]), new(recent.Cache[[]float64])}
+	return unit{raw, variance, new(recent.Cache[[]float64])}
 }
 
 // inverses returns 1/N_i for the given nodes, to be read only. For a long
-// list without a factor it computes the values of all nodes: the next list is likely to be
+// list it computes the values of all nodes: the next list is likely to be
 // another part of them.
 func (u unit) inverses(nodes []int) []float64 {
 	return u.inverse.Get(nodes, func(nodes []int) []float64 {
@@ -36,45 +36,10 @@ func (u unit) inverses(nodes []int) []float64 {
 			eachPlace(len(nodes), func(a int) { inv[a] = whole[nodes[a]] })
 			return inv
 		}
-		if precise := factored || !u.raw.large || 8*len(nodes) <= u.raw.Nodes(); precise && len(nodes) <= growingMost {
-			return u.precise.Get(nodes, u.preciseInverses)
-		}
 		_ = u.raw.Diag(context.Background(), inv, nodes) // fails with its context alone
 		invertNorms(inv)
 		return inv
 	})
-}
-
-// growingMost is the longest list of norms that is kept for longer ones: that of a search, not of
-// training on a large graph.
-const growingMost = 1 << 16
-
-// preciseInverses is inverses of a list whose norms Diag computes in float64. Those of a list
-// used before are copied.
-func (u unit) preciseInverses(nodes []int) []float64 {
-	inv := make([]float64, len(nodes))
-	last, others, ok := u.precise.Near(nodes)
-	if !ok {
-		_ = u.raw.Diag(context.Background(), inv, nodes)
-		invertNorms(inv)
-		return inv
-	}
-	fresh := make([]int, len(others))
-	for k, a := range others {
-		fresh[k] = nodes[a]
-	}
-	squares := make([]float64, len(others))
-	_ = u.raw.squaredRows(context.Background(), squares, fresh)
-	invertNorms(squares)
-	grownEach(len(nodes), others, func(lo, hi, from int) {
-		if from >= 0 {
-			copy(inv[lo:hi], last[from:])
-		}
-	})
-	for k, a := range others {
-		inv[a] = squares[k]
-	}
-	return inv
 }
 
 // spread returns A·Φ̂[nodes], with the columns of factor f, which is Φ[nodes];
@@ -106,27 +71,6 @@ func (u unit) spread(a *sparse.CSR, f *factor, inv []float64) (*sparse.CSR, erro
 	return b.Times(f.phi)
 }
 
-// unitCross is s²·Φ̂_rows·Φ̂_colsᵀ.
-type unitCross struct {
-	raw         solve.Operator
-	left, right []float64 // 1/N
-	variance    float64
-}
-
-func (u unit) cross(rows, cols []int) unitCross {
-	return unitCross{u.raw.Cross(rows, cols), u.inverses(rows), u.inverses(cols), u.variance}
-}
-
-// apply sets dst to the product with x, and scales x on the way.
-func (o unitCross) apply(ctx context.Context, dst, x *mat.Dense) error {
-	scaleRows(x, o.right, o.variance)
-	if err := o.raw.Apply(ctx, dst, x); err != nil {
-		return err
-	}
-	scaleRows(dst, o.left, 1)
-	return nil
-}
-
 // project adds Σ_ic Ψ̂_l[i,c]·Q_ic to the gradient by the shape, where weigh sets
 // dst[e] = Q_ic for the entries e of row i of Φ, and returns Σ_ic Φ̂_ic Q_ic. The
 // scaling follows Φ: with n = N_i and q the row of Q,
@@ -136,38 +80,127 @@ func (u unit) project(ctx context.Context, grad []float64, f *factor, inv []floa
 	weigh func(worker int, dst []float64, i int, cols []uint32)) (float64, error) {
 	slope := make([]float64, len(u.raw.coeff))
 	along := make([]float64, len(inv)) // q·Φ̂_i
-	err := u.raw.project(ctx, slope, f.pattern, func(worker int, dst []float64, i int, cols []uint32) {
-		weigh(worker, dst, i, cols)
-		_, phi := f.phi.Row(i)
-		along[i] = follow(dst, phi, inv[i])
+	err := space.Project(ctx, slope, f.List, len(inv), func(worker int, q []float64, i int) []float64 {
+		cols, phi := f.phi.Row(i)
+		q = room(&q, len(cols))
+		weigh(worker, q, i, cols)
+		dot := 0.0
+		for e, v := range phi {
+			dot += float64(v * q[e])
+		}
+		for e, v := range phi {
+			q[e] = (q[e] - dot*inv[i]*inv[i]*v) * inv[i]
+		}
+		along[i] = dot * inv[i]
+		return q
 	})
 	if err != nil {
 		return 0, err
 	}
-	u.chainShape(grad, slope)
-	return total(along), nil
-}
-
-// follow lets the scaling by inv follow a row phi of Φ, whose row of Q is q; see project. It
-// returns q·Φ̂_i.
-func follow(q, phi []float64, inv float64) float64 {
-	dot := 0.0
-	for e, v := range phi {
-		dot += float64(v * q[e])
-	}
-	for e, v := range phi {
-		q[e] = (q[e] - dot*inv*inv*v) * inv
-	}
-	return dot * inv
-}
-
-// chainShape adds slope, derivatives by f_l, to grad as derivatives by the shape.
-func (u unit) chainShape(grad, slope []float64) {
 	full := make([]float64, len(u.raw.theta))
-	u.raw.chain(full, slope, nil)
+	u.raw.chain(full, slope)
 	for j, g := range full[len(full)-len(grad):] { // without the variance, if there is one
 		grad[j] += g * u.variance
 	}
+	return space.Sum(space.Host(), space.Rows(len(along)), along), nil
+}
+
+// ontoPattern is the pattern of P_k·Φ̂_k for one list, which is the same for every θ. The zero value is ready for use.
+type ontoPattern struct {
+	once sync.Once
+	p    *sparse.Pattern
+	err  error
+}
+
+// ontoFactor is onto with a pattern that is found once and used again.
+func (u unit) ontoFactor(list *chain, k int, shape *ontoPattern) (*factor, error) {
+	whole, err := list.whole(k + 1)
+	if err != nil {
+		return nil, err
+	}
+	f := u.raw.factor(list.nodes[k+1])
+	if f.err != nil {
+		return nil, f.err
+	}
+	shape.once.Do(func() {
+		product, err := whole.Times(f.phi)
+		if err != nil {
+			shape.err = err
+			return
+		}
+		ptr, col, _ := product.Raw()
+		shape.p, shape.err = sparse.NewPattern(len(list.nodes[0]), f.width, ptr, col)
+	})
+	if shape.err != nil {
+		return nil, shape.err
+	}
+	ptr, col := shape.p.Raw()
+	val := make([]float64, len(col))
+	u.eachOnto(whole, f, u.inverses(list.nodes[k+1]), func(i int, row []float64) {
+		for q := ptr[i]; q < ptr[i+1]; q++ {
+			c := col[q]
+			val[q], row[c] = row[c], 0
+		}
+	})
+	phi, err := shape.p.With(val)
+	return &factor{cov: u.raw, rows: len(list.nodes[0]), width: f.width, phi: phi}, err
+}
+
+// eachOnto calls do with every row of P·Φ̂, in parallel. The row has an entry for every column of Φ̂, and do sets it to zero.
+func (u unit) eachOnto(whole *sparse.CSR, f *factor, inv []float64, do func(i int, row []float64)) {
+	const size = 64
+	rows, _ := whole.Dims()
+	blocks := (rows + size - 1) / size
+	scratch := make([][]float64, parallel.Workers(blocks))
+	_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
+		if scratch[worker] == nil {
+			scratch[worker] = make([]float64, f.width)
+		}
+		row := scratch[worker]
+		for i := b * size; i < min(rows, (b+1)*size); i++ {
+			cells, weights := whole.Row(i)
+			for q, j := range cells {
+				v := weights[q] * inv[j]
+				cols, vals := f.phi.Row(int(j))
+				for p, c := range cols {
+					row[c] += float64(v * vals[p])
+				}
+			}
+			do(i, row)
+		}
+		return nil
+	})
+}
+
+// addOntoSquares adds the squared norms of the rows of P_k·Φ̂_k, times the variance, to dst.
+func (u unit) addOntoSquares(dst []float64, list *chain, k int) error {
+	whole, err := list.whole(k + 1)
+	if err != nil {
+		return err
+	}
+	f := u.raw.factor(list.nodes[k+1])
+	if f.err != nil {
+		return f.err
+	}
+	u.eachOnto(whole, f, u.inverses(list.nodes[k+1]), func(i int, row []float64) {
+		sum := 0.0
+		cells, _ := whole.Row(i)
+		for _, j := range cells {
+			cols, _ := f.phi.Row(int(j))
+			for _, c := range cols { // the second time a column comes, it is zero
+				sum += float64(row[c] * row[c])
+				row[c] = 0
+			}
+		}
+		dst[i] += u.variance * sum
+	})
+	return nil
+}
+
+// addSquare adds scale·ΦΦᵀ to the upper triangle of dst.
+func addSquare(ctx context.Context, dst *mat.SymDense, phi *sparse.CSR, scale float64) error {
+	rows, width := phi.Dims()
+	return (&factor{rows: rows, width: width, phi: phi}).addGram(ctx, dst.RawSymmetric(), scale)
 }
 
 // scaleRows multiplies row i of x by all·each[i].
@@ -178,19 +211,6 @@ func scaleRows(x *mat.Dense, each []float64, all float64) {
 			row, v := raw.Data[i*raw.Stride:][:raw.Cols], all*each[i]
 			for s := range row {
 				row[s] *= v
-			}
-		}
-	})
-}
-
-// addRows sets dst += x.
-func addRows(dst, x *mat.Dense) {
-	to, from := dst.RawMatrix(), x.RawMatrix()
-	parallel.Ranges(to.Rows, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := to.Data[i*to.Stride:][:to.Cols]
-			for s, v := range from.Data[i*from.Stride:][:from.Cols] {
-				row[s] += v
 			}
 		}
 	})

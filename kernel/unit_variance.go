@@ -45,15 +45,22 @@ func (e *unitVariance) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, e.params); err != nil {
 		return nil, err
 	}
+	cov, err := e.kernel.At(e.below(theta))
+	if err != nil {
+		return nil, err
+	}
+	c := newUnitCovariance(e, cov, theta[0])
+	c.theta = slices.Clone(theta)
+	return c, nil
+}
+
+// below returns the hyperparameters of the unscaled kernel.
+func (e *unitVariance) below(theta []float64) []float64 {
 	var own []float64
 	if e.drop > 0 {
 		own = append(own, 1)
 	}
-	cov, err := e.kernel.At(append(own, theta[1:]...))
-	if err != nil {
-		return nil, err
-	}
-	return newUnitCovariance(e, cov, theta[0]), nil
+	return append(own, theta[1:]...)
 }
 
 // Training is that of the unscaled kernel; its starts begin with s² = 1.
@@ -77,12 +84,13 @@ type unitCovariance struct {
 	*unitVariance
 	raw      Covariance
 	variance float64
+	theta    []float64
 	known    *knownDiagonal
 	gram     *knownGram
 }
 
 func newUnitCovariance(e *unitVariance, raw Covariance, variance float64) *unitCovariance {
-	return &unitCovariance{e, raw, variance, &knownDiagonal{}, &knownGram{}}
+	return &unitCovariance{unitVariance: e, raw: raw, variance: variance, known: &knownDiagonal{}, gram: &knownGram{}}
 }
 
 // knownGram holds the last K[rows, rows] of few rows: a gradient follows it, which needs
@@ -173,34 +181,32 @@ func (c *unitCovariance) scales(ctx context.Context, nodes []int) ([]float64, er
 	return d, nil
 }
 
-func (c *unitCovariance) Cross(rows, cols []int) solve.Operator {
-	o := &unitVarianceCross{raw: c.raw.Cross(rows, cols)}
-	if o.left, o.err = c.scales(context.Background(), rows); o.err == nil {
-		o.right, o.err = c.scales(context.Background(), cols)
-	}
-	return o
+func (c *unitCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
+
+func (c *unitCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	return priorOf(ctx, c, dst, seed)
 }
 
-// unitVarianceCross is D·K·D between two lists.
-type unitVarianceCross struct {
-	raw         solve.Operator
-	left, right []float64
-	err         error
+func (c *unitCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	return gradOf(ctx, c, grad, rows, u, w)
 }
 
-func (o *unitVarianceCross) Dims() (r, c int) { return o.raw.Dims() }
-
-func (o *unitVarianceCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if o.err != nil {
-		return o.err
-	}
-	scaled := mat.DenseCopyOf(x)
-	scaleRows(scaled, o.right, 1)
-	if err := o.raw.Apply(ctx, dst, scaled); err != nil {
+func (c *unitCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
+	if err := Entries(ctx, dst, c.raw, rows, cols); err != nil {
 		return err
 	}
-	scaleRows(dst, o.left, 1)
-	return nil
+	left, err := c.scales(ctx, rows)
+	if err != nil {
+		return err
+	}
+	right, err := c.scales(ctx, cols)
+	each(len(rows), func(a int) {
+		row := dst.RawRowView(a)
+		for b, v := range right {
+			row[b] *= left[a] * v
+		}
+	})
+	return err
 }
 
 func (c *unitCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -239,30 +245,10 @@ func (c *unitCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 	return nil
 }
 
-func (c *unitCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	if err := c.raw.Prior(ctx, dst, seed); err != nil {
-		return err
-	}
-	n, _ := dst.Dims()
-	d, err := c.scales(ctx, upTo(n))
-	if err != nil {
-		return err
-	}
-	scaleRows(dst, d, 1)
-	return nil
-}
-
-// Abilities are those of the unscaled covariance, scaled. Its Invert and Mixed cannot be
-// used, because the unknown constant is not constant before the scaling.
+// Abilities are those of the unscaled covariance, scaled.
 func (c *unitCovariance) Abilities() Abilities {
 	a := AbilitiesOf(c.raw)
-	a.Invert, a.Mixed = nil, nil
-	if a.Draw != nil {
-		a.Draw = c.draw
-	}
-	if a.Precondition != nil {
-		a.Precondition = c.precondition
-	}
+	a.Factor, a.Approximate, a.Precondition = nil, nil, nil
 	if a.Local != nil {
 		a.Local = newUnitCovariance(c.unitVariance, a.Local, c.variance)
 	}
@@ -271,96 +257,6 @@ func (c *unitCovariance) Abilities() Abilities {
 
 // randomStreams implements streamed.
 func (c *unitCovariance) randomStreams() []string { return streamsOf(c.raw) }
-
-// precondition uses D(K + c·11ᵀ/d̄ + N/D²)D ≈ DKD + c·11ᵀ + N, with the mean d̄ of
-// D².
-func (c *unitCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
-	d, err := c.scales(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	beneath, inverse, mean := make([]float64, len(rows)), make([]float64, len(rows)), 0.0
-	for a, v := range d {
-		if v == 0 { // the variance under K is 0: any scale will do
-			v = 1
-		}
-		beneath[a], inverse[a] = noise[a]/v/v, 1/v
-		mean += v * v / float64(len(rows))
-	}
-	raw, err := AbilitiesOf(c.raw).Precondition(ctx, rows, constant/mean, beneath)
-	if err != nil {
-		return nil, err
-	}
-	return &scaledFactor{raw, inverse}, nil
-}
-
-// scaledFactor is D·P·D for a preconditioner P: its factor is D·F.
-type scaledFactor struct {
-	solve.Factored
-	inverse []float64 // D⁻¹
-}
-
-func (p *scaledFactor) LogDet() float64 {
-	sum := p.Factored.LogDet()
-	for _, v := range p.inverse {
-		sum -= 2 * math.Log(v)
-	}
-	return sum
-}
-
-func (p *scaledFactor) Apply(dst, r *mat.Dense) {
-	scaled := mat.DenseCopyOf(r)
-	scaleRows(scaled, p.inverse, 1)
-	p.Factored.Apply(dst, scaled)
-	scaleRows(dst, p.inverse, 1)
-}
-
-func (p *scaledFactor) Whiten(dst, x *mat.Dense) {
-	scaled := mat.DenseCopyOf(x)
-	scaleRows(scaled, p.inverse, 1)
-	p.Factored.Whiten(dst, scaled)
-}
-
-func (p *scaledFactor) WhitenT(dst, x *mat.Dense) {
-	p.Factored.WhitenT(dst, x)
-	scaleRows(dst, p.inverse, 1)
-}
-
-// draw begins draws from the prior. With K̂ = DKD, a draw is Dg, and
-// Dg + K̂[·, x]u = D(g + K[·, x]D_x u).
-func (c *unitCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-	below, err := AbilitiesOf(c.raw).Draw(ctx, draws, seed, x)
-	if err != nil {
-		return nil, err
-	}
-	d := &unitVarianceDraw{below: below, at: mat.DenseCopyOf(below.At())}
-	if d.known, err = c.scales(ctx, x); err != nil {
-		return nil, err
-	}
-	if d.all, err = c.scales(ctx, upTo(c.Nodes())); err != nil {
-		return nil, err
-	}
-	scaleRows(d.at, d.known, 1)
-	return d, nil
-}
-
-type unitVarianceDraw struct {
-	below      Draw
-	known, all []float64 // D at the nodes that are known, and at all
-	at         *mat.Dense
-}
-
-func (d *unitVarianceDraw) At() *mat.Dense { return d.at }
-
-func (d *unitVarianceDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
-	scaled := mat.DenseCopyOf(u)
-	scaleRows(scaled, d.known, 1)
-	if err := d.below.Update(ctx, dst, scaled); err != nil {
-		return err
-	}
-	scaleRows(dst, d.all, 1)
-	return nil
-}
 
 // GramGrad follows the scaling: with K̂ = DKD and t_a = Σ_b g_ab K̂_ab,
 //
@@ -442,51 +338,4 @@ func (c *unitCovariance) shape(grad []float64, of func(own []float64) error) err
 		grad[1+j] += v
 	}
 	return nil
-}
-
-// Grad is as GramGrad, with g = Σ_s u_s·w_sᵀ.
-func (c *unitCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	d, err := c.scales(ctx, rows)
-	if err != nil {
-		return err
-	}
-	n, columns := u.Dims()
-	du, dw := mat.DenseCopyOf(u), mat.DenseCopyOf(w)
-	scaleRows(du, d, 1)
-	scaleRows(dw, d, 1)
-	ku, kw := mat.NewDense(n, columns, nil), mat.NewDense(n, columns, nil)
-	op := c.raw.Cross(rows, rows)
-	if err := op.Apply(ctx, ku, du); err != nil {
-		return err
-	}
-	if err := op.Apply(ctx, kw, dw); err != nil {
-		return err
-	}
-	t := make([]float64, n)
-	total := 0.0
-	for a := range n {
-		for s := range columns {
-			t[a] += (du.At(a, s)*kw.At(a, s) + dw.At(a, s)*ku.At(a, s)) / 2
-		}
-		total += t[a]
-		t[a] *= -d[a] * d[a] / c.variance // over K_aa
-	}
-	grad[0] += total / c.variance
-	return c.shape(grad, func(own []float64) error {
-		if err := c.raw.Grad(ctx, own, rows, du, dw); err != nil {
-			return err
-		}
-		const size = 256
-		for lo := 0; lo < n; lo += size {
-			hi := min(n, lo+size)
-			diagonal := mat.NewSymDense(hi-lo, nil)
-			for a := lo; a < hi; a++ {
-				diagonal.SetSym(a-lo, a-lo, t[a])
-			}
-			if err := c.raw.GramGrad(ctx, own, rows[lo:hi], diagonal); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

@@ -6,40 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
 
-	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/parallel"
+	"grfgp/space"
 )
-
-// CG solves (A + diag(noise))·X = B by preconditioned conjugate gradients. The
-// columns of B share every product with A but nothing else: each advances by its
-// own scalars and stops by itself. dst holds the starting guess: zeros, or the
-// solution of a similar system. With Options.Inverse the guess is Inverse·B.
-//
-// If the residual of the recursion has reached its tolerance but the true residual
-// has not, CG restarts from the solution so far, as long as that helps. After
-// ErrNotConverged dst holds the last iterates, which are the closest of all to the
-// solution in the norm of A + diag(noise). After other errors the contents of dst are
-// undefined, and there are no residuals. Four blocks of the size of B are used,
-// five with a preconditioner that is not diagonal, of half that size with
-// Options.Single; their memory is kept for the next solve.
-func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
-	c, err := newConjugate(ctx, dst, a, noise, b, opts)
-	if err != nil {
-		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
-	}
-	err = c.run(ctx)
-	if c.sums.err != nil {
-		err = c.sums.err // and what follows from it
-	}
-	if err != nil {
-		c.stats.Residuals = nil // dst is between two iterates
-		return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
-	}
-	return c.end()
-}
 
 // end returns how a solve went, and an error if a residual is above its tolerance.
 func (c *conjugate) end() (Stats, error) {
@@ -58,17 +27,16 @@ func (c *conjugate) end() (Stats, error) {
 	return c.stats, nil
 }
 
-// conjugate is the state of CG. Residuals are kept divided by ‖b‖, so that
-// their norms are relative and neither huge nor tiny data leave the range of
-// the numbers.
+// conjugate is the state of CG. Residuals are kept divided by ‖b‖, so that their norms are relative and neither huge nor
+// tiny data leave the range of the numbers.
 type conjugate struct {
-	space  space
-	double func() space // to go on with, where float32 does not do; nil: space is it
-	sums   *summation
-	x      *mat.Dense
-	n, k   int
-	opts   Options
-	stats  Stats
+	whole *System // of solutions and right-hand sides,
+	inner *System // and of iterations
+	x, b  space.Block
+	norm  []float64 // of the columns of b
+	n, k  int
+	opts  Options
+	stats Stats
 
 	cold    bool   // X is zero
 	stalled []bool // per column of B: a restart did not help
@@ -78,111 +46,30 @@ type conjugate struct {
 	// none, z is r.
 	cols          []int
 	done          []bool
-	e, r, z, p, q block
+	e, r, z, p, q space.Block
+	scale         space.Block // of a diagonal preconditioner; nil: the identity
 
 	// Per column in work: rᵀM⁻¹r of this iteration and of the next, α, β; sum is rᵀr
 	// after a step.
 	rz, next, alpha, beta, sum []float64
 }
 
-func newConjugate(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (*conjugate, error) {
-	if err := check(dst, a, noise, b, opts); err != nil {
-		return nil, err
-	}
-	n, k := b.Dims()
-	if opts.Inverse != nil && n > 0 && k > 0 {
-		opts.Inverse.Apply(dst, b)
-	}
-	c := &conjugate{x: dst, n: n, k: k, opts: opts}
-	c.stats.Residuals = make([]float64, k)
-	s := &sides{n: n, a: a, noise: noise, b: b, x: dst, sums: newSummation(ctx, opts.Rows)}
-	c.sums = s.sums
-	c.cold = s.sums.allZero(dst)
-	var err error
-	if s.norm, err = s.sums.norms(b); err != nil {
-		return nil, err
-	}
-	if opts.Single && n > 0 && k > 0 {
-		if single := newSingle(s, opts.Precond); single != nil {
-			c.space, c.double = single, func() space { return newDouble(s, opts.Precond) }
-		}
-	}
-	if c.space == nil {
-		c.space = newDouble(s, opts.Precond)
-	}
-	c.prepare()
-	return c, nil
-}
-
 // prepare makes what there is for each column.
 func (c *conjugate) prepare() {
 	k := c.k
+	c.stats.Residuals = make([]float64, k)
 	c.stalled = make([]bool, k)
 	c.cols = make([]int, 0, k)
 	c.done = make([]bool, k)
 	scalars := make([]float64, 5*k)
 	c.rz, c.next, c.alpha, c.beta, c.sum = scalars[:k], scalars[k:2*k], scalars[2*k:3*k], scalars[3*k:4*k], scalars[4*k:]
+	c.scale = diagonalOf(c.inner.Precond)
 }
 
-// allZero reports whether a starting guess is zero. Other guesses are seldom zero in
-// the first row.
-func (s *summation) allZero(x *mat.Dense) bool {
-	if s.alone() {
-		return allZero(x)
-	}
-	some := []float64{0}
-	if !allZero(x) {
-		some[0] = 1
-	}
-	s.most(some)
-	return some[0] == 0
-}
+// diagonal reports that the preconditioner is diagonal, or that there is none: sweeps apply it on the way.
+func (c *conjugate) diagonal() bool { return c.inner.Precond == nil || c.scale != nil }
 
-func allZero(x *mat.Dense) bool {
-	raw := x.RawMatrix()
-	if raw.Rows == 0 || slices.ContainsFunc(row(raw, 0), func(v float64) bool { return v != 0 }) {
-		return raw.Rows == 0
-	}
-	var some atomic.Bool
-	parallel.Ranges(raw.Rows, blockRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for _, v := range row(raw, i) {
-				if v != 0 {
-					some.Store(true)
-					return
-				}
-			}
-		}
-	})
-	return !some.Load()
-}
-
-// norms returns the Euclidean norms of right-hand sides, which must be finite.
-func (s *summation) norms(b *mat.Dense) ([]float64, error) {
-	norm, ok := s.columnNorms(b)
-	if !ok {
-		return nil, notFinite("right-hand side", b)
-	}
-	for j, v := range norm {
-		if math.IsInf(v, 1) {
-			return nil, fmt.Errorf("%w: right-hand side %d has no finite norm; scale it", ErrArgument, j)
-		}
-	}
-	return norm, nil
-}
-
-// notFinite returns an error about the first number that is not finite.
-func notFinite(what string, x *mat.Dense) error {
-	raw := x.RawMatrix()
-	for i := range raw.Rows {
-		for j, v := range row(raw, i) {
-			if !finite(v) {
-				return fmt.Errorf("%w: %s (%d, %d) is %g", ErrArgument, what, i, j, v)
-			}
-		}
-	}
-	return nil
-}
+func (c *conjugate) block(columns int) space.Block { return c.inner.Space.Block(c.inner.Axis, columns) }
 
 // run restarts and descends until there is nothing left to do.
 func (c *conjugate) run(ctx context.Context) error {
@@ -195,7 +82,7 @@ func (c *conjugate) run(ctx context.Context) error {
 			return nil
 		}
 		err := c.descend(ctx)
-		if errors.Is(err, ErrNotPositiveDefinite) && c.double != nil {
+		if errors.Is(err, ErrNotPositiveDefinite) && c.inner != c.whole {
 			c.widen() // float32 may have failed where float64 does not
 			continue
 		}
@@ -208,10 +95,11 @@ func (c *conjugate) run(ctx context.Context) error {
 	}
 }
 
-// widen goes on in float64.
+// widen goes on in the precision of the whole system.
 func (c *conjugate) widen() {
 	c.release()
-	c.space, c.double = c.double(), nil
+	c.inner = c.whole
+	c.scale = diagonalOf(c.inner.Precond)
 	clear(c.stalled)
 	for j := range c.stats.Residuals {
 		c.stats.Residuals[j] = math.Inf(1)
@@ -223,9 +111,9 @@ func (c *conjugate) release() {
 	if c.z == c.r {
 		c.z = nil
 	}
-	for _, b := range []*block{&c.e, &c.r, &c.z, &c.p, &c.q} {
+	for _, b := range []*space.Block{&c.e, &c.r, &c.z, &c.p, &c.q} {
 		if *b != nil {
-			c.space.free(*b)
+			(*b).Free()
 			*b = nil
 		}
 	}
@@ -235,24 +123,20 @@ func (c *conjugate) release() {
 // to work that are to be improved: none when all has been done.
 func (c *conjugate) restart(ctx context.Context) error {
 	c.cols = c.cols[:0]
-	if c.n == 0 || c.k == 0 {
-		return nil
-	}
 	c.release()
-	c.r = c.space.block(c.k)
 	if !c.cold {
 		c.stats.Products++
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := c.space.residual(ctx, c.sum[:c.k], c.r, c.cold); err != nil {
+	if err := c.residual(ctx); err != nil {
 		return err
 	}
 	stalled := 0
 	for j, rr := range c.sum[:c.k] {
 		if !finite(rr) {
-			if c.x != nil && c.stats.Iterations == 0 {
+			if c.stats.Iterations == 0 {
 				if err := notFinite("starting guess", c.x); err != nil {
 					return err
 				}
@@ -273,21 +157,76 @@ func (c *conjugate) restart(ctx context.Context) error {
 		}
 	}
 	c.cold = false
-	if len(c.cols) == 0 && stalled > 0 && c.double != nil {
+	if len(c.cols) == 0 && stalled > 0 && c.inner != c.whole {
 		c.widen()
 		return c.restart(ctx)
 	}
 	if len(c.cols) == 0 {
 		return nil
 	}
-	c.r = c.space.narrow(c.r, c.cols)
+	c.r = c.r.Pick(c.cols)
 	keep(c.sum, c.cols)
 	clear(c.done)
 	k := len(c.cols)
-	c.e, c.p, c.q = c.space.block(k), c.space.block(k), c.space.block(k)
-	c.space.zero(c.e)
+	c.e, c.p, c.q = c.block(k), c.block(k), c.block(k)
+	c.e.Zero()
 	c.view()
 	return nil
+}
+
+// residual sets r = (B − H·X)/‖B‖ for all columns, and sum to rᵀr. It works at the precision of the whole system.
+func (c *conjugate) residual(ctx context.Context) error {
+	s := c.whole
+	inverse, zeros := make([]float64, c.k), []int{}
+	for j, v := range c.norm {
+		if inverse[j] = 1 / v; v == 0 {
+			inverse[j] = 0
+			zeros = append(zeros, j)
+		}
+	}
+	if len(zeros) > 0 && !c.cold { // the solution is zero
+		to, factor := slices.Repeat([]int{-1}, c.k), make([]float64, c.k)
+		for _, j := range zeros {
+			to[j], factor[j] = j, -1
+		}
+		c.x.AddColumns(c.x, to, factor)
+	}
+	r := s.Space.Block(s.Axis, c.k)
+	if c.cold {
+		r.Rest(c.sum[:c.k], c.b, nil, nil, s.Noise, inverse)
+	} else {
+		q := s.Space.Block(s.Axis, c.k)
+		defer q.Free()
+		if err := s.Apply(ctx, q, c.x); err != nil {
+			r.Free()
+			return err
+		}
+		r.Rest(c.sum[:c.k], c.b, q, c.x, s.Noise, inverse)
+	}
+	if c.r = r; c.inner != s {
+		c.r = c.block(c.k)
+		space.Convert(c.r, r, false)
+		r.Free()
+	}
+	return nil
+}
+
+// put adds ‖B_j‖·e_t to X_j for the columns t of e in the list, j = cols[t].
+func (c *conjugate) put(list []int) {
+	if len(list) == 0 {
+		return
+	}
+	to, factor := slices.Repeat([]int{-1}, len(c.cols)), make([]float64, len(c.cols))
+	for _, t := range list {
+		to[t], factor[t] = c.cols[t], c.norm[c.cols[t]]
+	}
+	e := c.e
+	if c.inner != c.whole {
+		e = c.whole.Space.Block(c.whole.Axis, len(c.cols))
+		defer e.Free()
+		space.Convert(e, c.e, false)
+	}
+	c.x.AddColumns(e, to, factor)
 }
 
 // descend iterates until every column in work is done by the recursion, or the
@@ -298,9 +237,9 @@ func (c *conjugate) descend(ctx context.Context) error {
 		k := len(c.cols)
 		switch {
 		case first:
-			c.space.precondition(c.next[:k], c.p, c.r)
-		case !c.space.diagonal():
-			c.space.precondition(c.next[:k], c.z, c.r)
+			c.precondition(c.next[:k], c.p)
+		case !c.diagonal():
+			c.precondition(c.next[:k], c.z)
 		}
 		for t, rz := range c.next[:k] {
 			if c.beta[t] = 0; c.done[t] {
@@ -315,17 +254,17 @@ func (c *conjugate) descend(ctx context.Context) error {
 			c.rz[t] = rz
 		}
 		if !first {
-			c.space.turn(c.p, c.z, c.beta[:k])
+			c.p.Turn(c.z, c.scale, c.beta[:k])
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		c.stats.Products++
-		if err := c.space.product(ctx, c.q, c.p); err != nil {
+		if err := c.inner.Apply(ctx, c.q, c.p); err != nil {
 			return err
 		}
 		c.stats.Iterations++
-		c.space.curvature(c.sum[:k], c.p, c.q)
+		c.p.Curvature(c.sum[:k], c.q, c.inner.Noise)
 		for t, pq := range c.sum[:k] {
 			if c.alpha[t] = 0; c.done[t] {
 				continue
@@ -335,7 +274,7 @@ func (c *conjugate) descend(ctx context.Context) error {
 			}
 			c.alpha[t] = c.rz[t] / pq
 		}
-		c.space.step(c.sum[:k], c.next[:k], c.e, c.r, c.p, c.q, c.alpha[:k])
+		c.e.Step(c.sum[:k], c.next[:k], c.r, c.p, c.q, c.inner.Noise, c.scale, c.alpha[:k])
 		left, err := c.assess()
 		if err != nil || left == 0 {
 			return err
@@ -345,6 +284,16 @@ func (c *conjugate) descend(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// precondition sets z = P⁻¹·r, and rz to rᵀz.
+func (c *conjugate) precondition(rz []float64, z space.Block) {
+	if c.diagonal() {
+		z.Begin(rz, c.r, c.scale)
+		return
+	}
+	c.inner.Precond.Apply(z, c.r)
+	copy(rz, c.r.Sums(z, nil))
 }
 
 // assess notes which columns are done, by rᵀr in sum, and returns how many are not.
@@ -384,7 +333,7 @@ func (c *conjugate) correct() {
 	for t := range all {
 		all[t] = t
 	}
-	c.space.correct(c.e, c.cols, all)
+	c.put(all)
 }
 
 // drop takes the columns that are done out of the blocks. Copying them costs
@@ -399,10 +348,10 @@ func (c *conjugate) drop() {
 			left = append(left, t)
 		}
 	}
-	c.space.correct(c.e, c.cols, ready)
-	c.e, c.r, c.p = c.space.narrow(c.e, left), c.space.narrow(c.r, left), c.space.narrow(c.p, left)
-	c.space.free(c.q)
-	c.q = c.space.block(len(left))
+	c.put(ready)
+	c.e, c.r, c.p = c.e.Pick(left), c.r.Pick(left), c.p.Pick(left)
+	c.q.Free()
+	c.q = c.block(len(left))
 	for _, x := range [][]float64{c.sum, c.next, c.rz} {
 		keep(x, left)
 	}
@@ -415,14 +364,14 @@ func (c *conjugate) drop() {
 
 // view fits z to the columns in work.
 func (c *conjugate) view() {
-	if c.space.diagonal() {
+	if c.diagonal() {
 		c.z = c.r
 		return
 	}
 	if c.z != nil {
-		c.space.free(c.z)
+		c.z.Free()
 	}
-	c.z = c.space.block(len(c.cols))
+	c.z = c.block(len(c.cols))
 }
 
 // keep moves the given elements of x, in increasing order, to its front.

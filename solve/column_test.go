@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/dense"
 )
 
 // growing returns a factor of n rows with room for more, by columns that decay.
@@ -79,6 +81,53 @@ func TestExtendLower(t *testing.T) {
 			c.SolveUpper(x, got)
 			if !slices.Equal(x, whole.RawMatrix().Data) {
 				t.Errorf("%d of %d rows known: other bits than Solve", known, n)
+			}
+		}
+	}
+}
+
+// TestSolveByColumns: triangles with many right-hand sides, on many processors, have the bits of one processor.
+func TestSolveByColumns(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const n, m = 260, 610
+	l := normals(n, n, 1)
+	for i := range n {
+		l.Set(i, i, 20+l.At(i, i))
+	}
+	for _, transposed := range []bool{false, true} {
+		for name, solve := range map[string]func(l, b dense.Matrix){"L": solveLower, "Lᵀ": solveLowerT} {
+			var want *mat.Dense
+			for _, threads := range []int{1, 2, 5, 16} {
+				runtime.GOMAXPROCS(threads)
+				x := normals(n, m, 2)
+				b := dense.View(x)
+				if transposed {
+					x = mat.DenseCopyOf(x.T())
+					b = dense.View(x).T()
+				}
+				solve(dense.View(l), b)
+				if want == nil {
+					want = x
+				}
+				if !mat.Equal(x, want) {
+					t.Errorf("%s, transposed %t: other bits with %d threads", name, transposed, threads)
+				}
+			}
+			var product mat.Dense
+			x, lower := mat.Matrix(want), mat.NewDense(n, n, nil)
+			if transposed {
+				x = want.T()
+			}
+			for i := range n {
+				copy(lower.RawRowView(i)[:i+1], l.RawRowView(i))
+			}
+			if name == "L" {
+				product.Mul(lower, x)
+			} else {
+				product.Mul(lower.T(), x)
+			}
+			if product.Sub(&product, normals(n, m, 2)); mat.Norm(&product, 2) > 1e-9 {
+				t.Errorf("%s, transposed %t: off by %g", name, transposed, mat.Norm(&product, 2))
 			}
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/solve"
+	"grfgp/space"
 	"grfgp/sparse"
 )
 
@@ -38,7 +40,7 @@ func ExampleCG() {
 	b.Set(7, 1, 1)
 
 	x := mat.NewDense(n, 2, nil) // start from zero
-	stats, err := solve.CG(context.Background(), x, ring(n), diag, b, solve.DefaultOptions())
+	stats, err := solve.CG(context.Background(), x, ring(n), diag, b, nil, solve.DefaultOptions())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,24 +52,78 @@ func ExampleCG() {
 	// converged: true
 }
 
+// The same system in blocks of a memory: here that of float32; on a graphics card, or with rows that several processes
+// share, nothing else changes. A preconditioner is made for the memory of its system.
+func ExampleSystem() {
+	const n = 1000
+	ctx, memory, rows := context.Background(), space.Host32(), space.Rows(n)
+	var entries space.Entries
+	entries.Ptr = append(entries.Ptr, 0)
+	diag, ones := make([]float64, n), make([]float64, n)
+	for i := range n {
+		entries.Col = append(entries.Col, uint32((i+1)%n), uint32((i+n-1)%n))
+		entries.Val = append(entries.Val, 1, 1)
+		entries.Ptr = append(entries.Ptr, len(entries.Col))
+		diag[i], ones[i] = 3, 5
+	}
+	a, err := memory.Sparse(ctx, rows, rows, entries)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	jacobi, err := solve.NewJacobi(memory, rows, diag)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := &solve.System{Space: memory, Axis: rows, Noise: memory.Block(rows, 1), Precond: jacobi}
+	s.Noise.Set(diag)
+	s.Apply = func(_ context.Context, dst, x space.Block) error {
+		a.Mul(dst, x, 0, 1, false)
+		return nil
+	}
+	x, b := memory.Block(rows, 1), memory.Block(rows, 1)
+	x.Zero()
+	b.Set(ones)
+	stats, err := s.CG(ctx, x, b, true, solve.Options{Tol: 1e-4, MaxIter: 100})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	solution := make([]float64, n)
+	x.Get(solution)
+	fmt.Printf("%.3f, converged: %t\n", solution[0], stats.Converged)
+	// Output: 1.000, converged: true
+}
+
 // Two cells of three nodes each, strongly correlated: the solver starts from an
 // exact inverse of that part.
-func ExampleCoarse() {
+func ExampleLowRank() {
 	cells, err := sparse.NewCSR(6, 2, []int{0, 1, 2, 3, 4, 5, 6}, []uint32{0, 0, 0, 1, 1, 1}, []float64{1, 1, 1, 1, 1, 1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	memory, rows := space.Host(), space.Rows(6)
+	a, err := memory.Sparse(context.Background(), rows, space.Rows(2), space.Of(cells))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	between := mat.NewSymDense(2, []float64{100, 99, 99, 100})
-	p, err := solve.NewCoarse(cells, between, []float64{1, 1, 1, 1, 1, 1})
+	ones := []float64{1, 1, 1, 1, 1, 1}
+	p, err := solve.NewLowRankIn(memory, rows, a, 2, between, ones, func(inv []float64) (blas64.General, error) {
+		return space.Gram(memory, rows, cells, inv)
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	// P times ones is 1 + 3·(100 + 99) everywhere.
-	x, b := mat.NewDense(6, 1, nil), mat.NewDense(6, 1, []float64{598, 598, 598, 598, 598, 598})
+	x, b := memory.Block(rows, 1), memory.Block(rows, 1)
+	b.Set([]float64{598, 598, 598, 598, 598, 598})
 	p.Apply(x, b)
-	fmt.Printf("rank %d, %.3f\n", p.Rank(), mat.Col(nil, 0, x))
+	fmt.Printf("rank %d, %.3f\n", p.Rank(), mat.Col(nil, 0, space.DenseOf(x)))
 	// Output: rank 2, [1.000 1.000 1.000 1.000 1.000 1.000]
 }
 
@@ -89,14 +145,13 @@ func ExampleCholesky() {
 }
 
 // An estimate comes with its standard error.
-func ExampleLogDet() {
+func ExampleSystem_LogDet() {
 	const n = 500
 	noise := make([]float64, n)
 	for i := range noise {
 		noise[i] = 3
 	}
-	opts := solve.LogDetOptions{}
-	value, se, err := solve.LogDet(context.Background(), ring(n), noise, opts)
+	value, se, err := solve.SystemOf(ring(n), noise).LogDet(context.Background(), solve.LogDetOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

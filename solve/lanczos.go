@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
+	"grfgp/space"
 )
 
 // lanczos runs the Lanczos recursion for k vectors that share each product, on
@@ -18,31 +18,24 @@ import (
 // than once, which changes quadratures by no more than rounding does (Greenbaum), and
 // saves all but a few of the sweeps.
 type lanczos struct {
-	space     space
+	system    *System
 	n, k      int
-	v, u, w   block       // the vector of this step and of the one before, times their norms; the product
+	v, u, w   space.Block // the vector of this step and of the one before, times their norms; the product
 	diag, off [][]float64 // per column: the tridiagonal matrix
 	ended     []bool      // per column: the vectors span an invariant subspace
 	settle    *settling   // nil: take all steps
 }
 
-// newLanczos returns the recursion for probes first, first+1, … of a seed.
-func newLanczos(sums *summation, a Operator, noise []float64, precond Factored, seed uint64, first, k int) *lanczos {
-	if precond != nil {
-		a, noise = whitened{a, noise, precond}, make([]float64, len(noise))
-	}
-	s := newDouble(&sides{n: len(noise), a: a, noise: noise, sums: sums}, nil)
-	l := lanczosOn(s, len(noise), k)
-	all, row := sums.total(l.n)
-	signs(s.of(l.v), all, row, k, seed, first)
-	return l
-}
-
-// lanczosOn returns the recursion in a space of n rows, whose first vectors v are to be set.
-func lanczosOn(s space, n, k int) *lanczos {
-	l := &lanczos{space: s, n: n, k: k, v: s.block(k), u: s.block(k), w: s.block(k)}
+// newLanczos returns the recursion for probes first, first+1, … of a seed, of a system that is whitened already.
+func newLanczos(s *System, seed uint64, first, k int) *lanczos {
+	n, row := s.Axis.All()
+	block := func() space.Block { return s.Space.Block(s.Axis, k) }
+	l := &lanczos{system: s, n: n, k: k, v: block(), u: block(), w: block()}
 	l.diag, l.off, l.ended = make([][]float64, k), make([][]float64, k), make([]bool, k)
-	s.zero(l.u)
+	l.u.Zero()
+	data := make([]float64, s.Axis.Own*k)
+	signs(data, n, row, k, seed, first)
+	l.v.Set(data)
 	return l
 }
 
@@ -59,7 +52,7 @@ func signs(data []float64, n, row, k int, seed uint64, first int) {
 		}
 	})
 	size := 1 / math.Sqrt(float64(n))
-	parallel.Ranges(rows, blockRows, func(lo, hi int) {
+	parallel.Ranges(rows, 1024, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			at := row + i
 			for t := range k {
@@ -81,8 +74,8 @@ func signs(data []float64, n, row, k int, seed uint64, first int) {
 // quadratures hardly changes any more.
 func (l *lanczos) run(ctx context.Context, steps int) error {
 	defer func() {
-		for _, b := range []block{l.v, l.u, l.w} {
-			l.space.free(b)
+		for _, b := range []space.Block{l.v, l.u, l.w} {
+			b.Free()
 		}
 	}()
 	rho, before := make([]float64, l.k), make([]float64, l.k)
@@ -96,10 +89,10 @@ func (l *lanczos) run(ctx context.Context, steps int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := l.space.product(ctx, l.w, l.v); err != nil {
+		if err := l.system.Apply(ctx, l.w, l.v); err != nil {
 			return err
 		}
-		l.space.curvature(alpha, l.v, l.w)
+		l.v.Curvature(alpha, l.w, l.system.Noise)
 		for t := range alpha {
 			a[t], b[t], c[t] = 0, 0, 0 // an ended vector stays zero
 			if !l.ended[t] {
@@ -110,7 +103,7 @@ func (l *lanczos) run(ctx context.Context, steps int) error {
 				c[t] = 0
 			}
 		}
-		l.space.recur(next, l.u, l.v, l.w, a, b, c)
+		l.u.Recur(next, l.v, l.w, l.system.Noise, a, b, c)
 		l.u, l.v = l.v, l.u
 		for t := range next {
 			if l.ended[t] {
@@ -168,37 +161,22 @@ func (l *lanczos) mean() (mean, se float64, err error) {
 	return mean, se, nil
 }
 
-// whitened is F⁻¹·(A + diag(noise))·F⁻ᵀ.
-type whitened struct {
-	a       Operator
-	noise   []float64
-	precond Factored
-}
-
-func (o whitened) Dims() (r, c int) { return o.a.Dims() }
-
-func (o whitened) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	n, k := x.Dims()
-	space := host[float64]{sides: &sides{n: n}}
-	back, product := space.block(k).(*vectors[float64]), space.block(k).(*vectors[float64])
-	defer space.free(back)
-	defer space.free(product)
-	o.precond.WhitenT(back.dense, x)
-	if err := o.a.Apply(ctx, product.dense, back.dense); err != nil {
-		return err
-	}
-	pass := meter.Start()
-	parallel.Ranges(n, blockRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			to, d := product.data[i*k:][:k], o.noise[i]
-			for t, v := range back.data[i*k:][:k] {
-				to[t] += float64(d * v)
-			}
+// whitened returns the system F⁻¹·(A + diag(noise))·F⁻ᵀ for a preconditioner FFᵀ, whose noise is zero.
+func (s *System) whitened(p Factored) *System {
+	zero := s.Space.Block(s.Axis, 1)
+	zero.Zero()
+	return &System{Space: s.Space, Axis: s.Axis, Noise: zero, Apply: func(ctx context.Context, dst, x space.Block) error {
+		back, product := s.Space.Block(s.Axis, x.Columns()), s.Space.Block(s.Axis, x.Columns())
+		defer back.Free()
+		defer product.Free()
+		p.WhitenT(back, x)
+		if err := s.Apply(ctx, product, back); err != nil {
+			return err
 		}
-	})
-	pass.Done(8 * n * (3*k + 1))
-	o.precond.Whiten(dst, product.dense)
-	return nil
+		product.AddScaled(back, s.Noise, 1)
+		p.Whiten(dst, product)
+		return nil
+	}}
 }
 
 // quadrature returns e₁ᵀ·log(T)·e₁ for the tridiagonal matrix of column t.

@@ -18,11 +18,7 @@ type LogDetOptions struct {
 	// standard error. It is for a good preconditioner: without one, large eigenvalues may be
 	// found late. It has no effect on a single probe at a time.
 	Early bool
-	// Precond, if not nil, has an exact determinant, and only log det(F⁻¹HF⁻ᵀ) is
-	// estimated: a good one means a small standard error and few steps.
-	Precond Factored
-	Seed    uint64 // of the random vectors
-	Rows    *Rows  // of several ranks; nil means one rank
+	Seed  uint64 // of the random vectors
 }
 
 // basisFloats bounds the memory of the Lanczos vectors, to 512 MiB or the vectors of
@@ -33,16 +29,20 @@ const (
 	probeVectors = 5
 )
 
-// LogDet estimates log det(A + diag(noise)) by stochastic Lanczos quadrature
-// with Rademacher probes, and its standard error over the probes.
-func LogDet(ctx context.Context, a Operator, noise []float64, opts LogDetOptions) (value, se float64, err error) {
-	values, err := quadratures(ctx, a, noise, opts, basisFloats)
+// LogDet estimates log det(A + diag(noise)) by stochastic Lanczos quadrature with Rademacher probes, and its standard
+// error over the probes. A preconditioner FFᵀ of known determinant (Factored) leaves log det(F⁻¹HF⁻ᵀ) to be
+// estimated: a good one means a small standard error and few steps.
+func (s *System) LogDet(ctx context.Context, opts LogDetOptions) (value, se float64, err error) {
+	values, err := s.quadratures(ctx, opts, basisFloats)
+	if failure := s.Space.Err(); failure != nil {
+		err = failure
+	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("log-determinant: %w", err)
 	}
 	value, se = meanOf(values)
-	if opts.Precond != nil {
-		value += opts.Precond.LogDet()
+	if p, ok := s.Precond.(Factored); ok {
+		value += p.LogDet()
 	}
 	return value, se, nil
 }
@@ -60,23 +60,9 @@ func meanOf(values []float64) (mean, se float64) {
 	return mean, math.Sqrt(se / (count - 1) / count)
 }
 
-// quadratures returns zᵀ·log(H)·z for every probe, or with H whitened, for as
-// many probes at a time as have their vectors in the given room.
-func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOptions, room int) ([]float64, error) {
-	if err := checkShifted(a, noise); err != nil {
-		return nil, err
-	}
-	sums := newSummation(ctx, opts.Rows)
-	n, _ := sums.total(len(noise))
-	return eachProbe(ctx, n, opts, max(1, room/(max(1, n)*probeVectors)), func(first, k int) *lanczos {
-		return newLanczos(sums, a, noise, opts.Precond, opts.Seed, first, k)
-	}, func() error { return sums.err })
-}
-
-// eachProbe returns the quadratures of every probe of n rows, up to width of them at a time,
-// by the recursions that start returns. A failure is reported instead of what follows from it.
-func eachProbe(ctx context.Context, n int, opts LogDetOptions, width int, start func(first, k int) *lanczos,
-	failure func() error) ([]float64, error) {
+// quadratures returns zᵀ·log(H)·z for every probe, or with H whitened, for as many probes at a time as have their
+// vectors in the given room.
+func (s *System) quadratures(ctx context.Context, opts LogDetOptions, room int) ([]float64, error) {
 	if opts.Probes == 0 {
 		opts.Probes = 16
 	}
@@ -88,20 +74,26 @@ func eachProbe(ctx context.Context, n int, opts LogDetOptions, width int, start 
 			opts.Probes, opts.Steps)
 	}
 	values := make([]float64, opts.Probes)
+	n, _ := s.Axis.All()
 	if n == 0 {
 		return values, nil
 	}
+	of := s
+	if p, ok := s.Precond.(Factored); ok {
+		of = s.whitened(p)
+		defer of.Noise.Free()
+	}
 	steps := min(opts.Steps, n)
-	width = min(opts.Probes, width)
+	width := min(opts.Probes, s.Space.MaxColumns(), max(1, room/(n*probeVectors)))
 	for first := 0; first < opts.Probes; first += width {
 		k := min(width, opts.Probes-first)
-		l := start(first, k)
+		l := newLanczos(of, opts.Seed, first, k)
 		if opts.Early && k > 1 {
 			l.settle = new(settling)
 		}
 		err := l.run(ctx, steps)
-		if failed := failure(); failed != nil {
-			err = failed
+		if failure := s.Space.Err(); failure != nil {
+			err = failure
 		}
 		if err != nil {
 			return nil, err

@@ -8,17 +8,24 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/testkit"
 )
+
+// logDetOf is System.LogDet of an operator, with a preconditioner of this process; nil: none.
+func logDetOf(ctx context.Context, a Operator, noise []float64, p Factored, opts LogDetOptions) (value, se float64, err error) {
+	s := SystemOf(a, noise)
+	if p != nil {
+		s.Precond = p
+	}
+	return s.LogDet(ctx, opts)
+}
 
 func TestLogDet(t *testing.T) {
 	t.Parallel()
 	const n = 80
 	a, noise := lowRankMatrix(t, n, 40, 1), variances(n)
 	want := logDet(t, a.shifted(noise))
-	jacobi, err := NewJacobi(a.diag(), noise)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var errs []float64
 	for _, c := range []struct {
 		name    string
@@ -27,10 +34,10 @@ func TestLogDet(t *testing.T) {
 		steps   int
 	}{
 		{"plain", nil, 32, 50},
-		{"Jacobi", jacobi, 32, 50},
+		{"Jacobi", jacobi(t, a.diag(), noise), 32, 50},
 		{"leading", leading(t, a, noise, 25), 32, 20},
 	} {
-		value, se, err := LogDet(background, a, noise, LogDetOptions{Probes: c.probes, Steps: c.steps, Precond: c.precond, Seed: 3})
+		value, se, err := logDetOf(background, a, noise, c.precond, LogDetOptions{Probes: c.probes, Steps: c.steps, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,12 +58,13 @@ func TestLogDet(t *testing.T) {
 // It falls with the root of the number of probes.
 func TestLogDetError(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n, seeds = 60, 400
 	a, noise := lowRankMatrix(t, n, 30, 1), variances(n)
 	for _, probes := range []int{4, 16} {
 		sum, square, said := 0.0, 0.0, 0.0
 		for seed := range uint64(seeds) {
-			value, se, err := LogDet(background, a, noise, LogDetOptions{Probes: probes, Steps: 20, Seed: seed})
+			value, se, err := SystemOf(a, noise).LogDet(background, LogDetOptions{Probes: probes, Steps: 20, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +86,7 @@ func TestLogDetExact(t *testing.T) {
 	const n = 70
 	a, noise := withCondition(t, n, 1e3, 1), variances(n)
 	want := logDet(t, a.shifted(noise))
-	value, se, err := LogDet(background, a, noise, LogDetOptions{Probes: 3, Steps: 5, Precond: leading(t, a, noise, n)})
+	value, se, err := logDetOf(background, a, noise, leading(t, a, noise, n), LogDetOptions{Probes: 3, Steps: 5})
 	if err != nil || math.Abs(value-want) > 1e-9 || se > 1e-9 {
 		t.Errorf("full preconditioner: %g ± %g, want %g: %v", value, se, want, err)
 	}
@@ -88,7 +96,7 @@ func TestLogDetExact(t *testing.T) {
 	for _, v := range noise {
 		sum += math.Log(v)
 	}
-	value, se, err = LogDet(background, diagonal, noise, LogDetOptions{Probes: 3, Steps: n})
+	value, se, err = SystemOf(diagonal, noise).LogDet(background, LogDetOptions{Probes: 3, Steps: n})
 	if err != nil || math.Abs(value-sum) > 1e-9 || se > 1e-9 {
 		t.Errorf("diagonal: %g ± %g, want %g: %v", value, se, sum, err)
 	}
@@ -96,7 +104,7 @@ func TestLogDetExact(t *testing.T) {
 	// The quadrature of one probe is zᵀ·log(H)·z, and the mean over a whole
 	// orthogonal set of probes is the trace: here n = 2, probes (1,1), (1,−1).
 	two := withSpectrum(t, []float64{1, 9}, 4)
-	values, err := quadratures(background, two, make([]float64, 2), LogDetOptions{Probes: 20, Steps: 10}, basisFloats)
+	values, err := SystemOf(two, make([]float64, 2)).quadratures(background, LogDetOptions{Probes: 20, Steps: 10}, basisFloats)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,14 +125,14 @@ func TestLogDetGroups(t *testing.T) {
 	const n, steps = 1500, 8
 	noise := constant(n, 0.5)
 	opts := LogDetOptions{Probes: 5, Steps: steps, Seed: 1}
-	want, err := quadratures(background, laplacian(n), noise, opts, basisFloats)
+	want, err := SystemOf(laplacian(n), noise).quadratures(background, opts, basisFloats)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ room, procs int }{{0, 1}, {2 * n * (steps + 1), 1}, {basisFloats, 4}} {
 		func() {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
-			got, err := quadratures(background, laplacian(n), noise, opts, c.room)
+			got, err := SystemOf(laplacian(n), noise).quadratures(background, opts, c.room)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +169,7 @@ func TestLogDetLosesOrthogonality(t *testing.T) {
 			t.Fatal("no eigenvalues")
 		}
 		eig.VectorsTo(&vectors)
-		got, err := quadratures(background, a, constant(n, 0.1), LogDetOptions{Probes: 4, Steps: steps, Seed: 2}, basisFloats)
+		got, err := SystemOf(a, constant(n, 0.1)).quadratures(background, LogDetOptions{Probes: 4, Steps: steps, Seed: 2}, basisFloats)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,64 +193,33 @@ func TestLogDetErrors(t *testing.T) {
 	const n = 20
 	a, noise := withCondition(t, n, 10, 1), variances(n)
 	for _, opts := range []LogDetOptions{{Probes: -1}, {Probes: 1, Steps: 5}, {Probes: 4, Steps: -1}} {
-		if _, _, err := LogDet(background, a, noise, opts); !errors.Is(err, ErrArgument) {
+		if _, _, err := SystemOf(a, noise).LogDet(background, opts); !errors.Is(err, ErrArgument) {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
-	if _, _, err := LogDet(background, a, noise[:2], LogDetOptions{}); !errors.Is(err, ErrArgument) {
-		t.Error(err)
-	}
-	if v, se, err := LogDet(background, laplacian(0), nil, LogDetOptions{}); v != 0 || se != 0 || err != nil {
+	if v, se, err := SystemOf(laplacian(0), nil).LogDet(background, LogDetOptions{}); v != 0 || se != 0 || err != nil {
 		t.Errorf("empty matrix: %g ± %g, %v", v, se, err)
 	}
 	indefinite := constant(n, 1)
 	indefinite[0] = -1
-	if _, _, err := LogDet(background, withSpectrum(t, indefinite, 1), constant(n, 0), LogDetOptions{}); !errors.Is(err,
-		ErrNotPositiveDefinite) {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancel(background)
-	defer cancel()
-	if _, _, err := LogDet(ctx, &failing{laplacian: n, left: 3, cancel: cancel}, noise, LogDetOptions{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	broken := errors.New("broken")
-	jacobi, err := NewJacobi(a.diag(), noise)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range []Factored{nil, jacobi} {
-		opts := LogDetOptions{}
-		opts.Precond = p
-		if _, _, err := LogDet(background, &failing{laplacian: n, left: 2, err: broken}, noise, opts); !errors.Is(err, broken) {
+	for _, a := range []*matrix{withSpectrum(t, indefinite, 1), {SymDense: mat.NewSymDense(n, constant(n*n, math.NaN()))}} {
+		if _, _, err := SystemOf(a, constant(n, 0)).LogDet(background, LogDetOptions{}); !errors.Is(err, ErrNotPositiveDefinite) {
 			t.Error(err)
 		}
 	}
-	a.SetSym(3, 3, math.NaN())
-	if _, _, err := LogDet(background, a, noise, LogDetOptions{}); !errors.Is(err, ErrNotPositiveDefinite) {
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	_, _, err := SystemOf(&failing{laplacian: n, left: 3, cancel: cancel}, noise).LogDet(ctx, LogDetOptions{})
+	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-}
-
-func BenchmarkLogDet(b *testing.B) {
-	const n = 1 << 15
-	noise := constant(n, 0.1)
-	for b.Loop() {
-		if _, _, err := LogDet(background, laplacian(n), noise, LogDetOptions{}); err != nil {
-			b.Fatal(err)
+	broken := errors.New("broken")
+	for _, p := range []Factored{nil, jacobi(t, a.diag(), noise)} {
+		_, _, err := logDetOf(background, &failing{laplacian: n, left: 2, err: broken}, noise, p, LogDetOptions{})
+		if !errors.Is(err, broken) {
+			t.Error(err)
 		}
 	}
-}
-
-// counted counts products.
-type counted struct {
-	*matrix
-	products *int
-}
-
-func (c counted) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	*c.products++
-	return c.matrix.Apply(ctx, dst, x)
 }
 
 // TestLogDetEarly: with a preconditioner that leaves little, fewer steps give the value of all
@@ -251,21 +228,31 @@ func TestLogDetEarly(t *testing.T) {
 	t.Parallel()
 	const n, steps = 300, 60
 	a, noise := withCondition(t, n, 1e4, 1), variances(n)
-	opts := LogDetOptions{Probes: 8, Steps: steps, Precond: leading(t, a, noise, 40), Seed: 3}
-	all, early := 0, 0
-	want, se, err := LogDet(background, counted{a, &all}, noise, opts)
+	p, opts := leading(t, a, noise, 40), LogDetOptions{Probes: 8, Steps: steps, Seed: 3}
+	want, se, err := logDetOf(background, a, noise, p, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := a.products.Swap(0)
 	opts.Early = true
-	got, _, err := LogDet(background, counted{a, &early}, noise, opts)
+	got, _, err := logDetOf(background, a, noise, p, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if math.Abs(got-want) > 0.01*se || got == want {
 		t.Errorf("%v instead of %v ± %v", got, want, se)
 	}
-	if all != steps || early > steps/2 {
+	if early := a.products.Load(); all != steps || early > steps/2 {
 		t.Errorf("%d products instead of %d", early, all)
+	}
+}
+
+func BenchmarkLogDet(b *testing.B) {
+	const n = 1 << 15
+	noise := constant(n, 0.1)
+	for b.Loop() {
+		if _, _, err := SystemOf(laplacian(n), noise).LogDet(background, LogDetOptions{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

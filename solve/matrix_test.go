@@ -9,8 +9,64 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/gpu"
 	"grfgp/internal/rng"
+	"grfgp/space"
+	"grfgp/sparse"
 )
+
+// memory is one in which a process solves systems.
+type memory struct {
+	name     string
+	open     func() space.Space
+	rounding float64 // of its numbers, about
+}
+
+func memories() []memory {
+	return []memory{
+		{"float64", space.Host, 1e-16},
+		{"float32", space.Host32, 1e-7},
+		{"card", func() space.Space { return space.Card(gpu.Simulate(gpu.Simulated{})) }, 1e-16},
+	}
+}
+
+// empty fails unless a card has all its memory again.
+func (m memory) empty(t testing.TB, s space.Space) {
+	t.Helper()
+	if d := space.DeviceOf(s); d != nil && (d.InUse() != 0 || d.Err() != nil) {
+		t.Errorf("%s: %d bytes were not given back; %v", m.name, d.InUse(), d.Err())
+	}
+}
+
+// sparseOf returns a matrix by its entries other than zero.
+func sparseOf(t testing.TB, a mat.Matrix) *sparse.CSR {
+	n, m := a.Dims()
+	ptr, cols, vals := []int{0}, []uint32(nil), []float64(nil)
+	for i := range n {
+		for j := range m {
+			if v := a.At(i, j); v != 0 {
+				cols, vals = append(cols, uint32(j)), append(vals, v)
+			}
+		}
+		ptr = append(ptr, len(cols))
+	}
+	return newCSR(t, n, m, ptr, cols, vals)
+}
+
+// systemIn returns (A + diag(noise))·X = B in a space, for the rows of A and of the noise that this process has, and a
+// function that gives its memory back.
+func systemIn(ctx context.Context, s space.Space, rows space.Axis, a space.Entries, noise []float64) (*System, func(), error) {
+	m, err := s.Sparse(ctx, rows, rows, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	system := &System{Space: s, Axis: rows, Noise: s.Block(rows, 1), Apply: func(ctx context.Context, dst, x space.Block) error {
+		m.Mul(dst, x, 0, 1, false)
+		return ctx.Err()
+	}}
+	system.Noise.Set(noise)
+	return system, func() { system.Noise.Free(); m.Free() }, nil
+}
 
 // matrix is a dense symmetric Operator that counts its products and columns.
 type matrix struct {

@@ -6,8 +6,6 @@ import (
 	"math"
 	"sync/atomic"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grfgp/internal/parallel"
 )
 
@@ -25,21 +23,11 @@ type Options struct {
 	ColumnTol []float64
 	// MaxIter is the largest number of iterations; 0 only measures the residual.
 	MaxIter int
-	// Precond approximates H⁻¹; nil means none.
-	Precond Preconditioner
-	// Inverse, if not nil, is H⁻¹ up to rounding, or close to it: its product with b
-	// replaces the starting guess.
-	Inverse Preconditioner
-	// Single lets iterations work with float32, where the operator (SingleOperator) and
-	// the preconditioner (SinglePreconditioner) can: half the memory to move. Solutions
-	// and residuals are float64 all the same. A restart solves for what float32 has
-	// left, and where float32 does not do, float64 takes over.
+	// Single lets iterations work in System.Narrow, if there is one.
 	Single bool
 	// Recursive takes the residuals of the recursion for the true ones, so that CG
 	// neither checks them, which saves a product, nor restarts.
 	Recursive bool
-	// Rows says that several ranks share the rows; nil means one rank.
-	Rows *Rows
 	// Progress, if not nil, is called after every iteration with the largest relative
 	// residual according to the recursion.
 	Progress func(iteration int, residual float64)
@@ -79,21 +67,6 @@ func (s Stats) Worst() (residual float64, column int) {
 	return residual, column
 }
 
-// check validates the arguments that all solvers have.
-func check(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) error {
-	n, k := b.Dims()
-	if err := checkShifted(a, noise); err != nil {
-		return err
-	}
-	if r, _ := a.Dims(); r != n {
-		return fmt.Errorf("%w: matrix of %d rows, right-hand sides of %d", ErrArgument, r, n)
-	}
-	if r, c := dst.Dims(); r != n || c != k {
-		return fmt.Errorf("%w: %d×%d solutions for %d×%d right-hand sides", ErrArgument, r, c, n, k)
-	}
-	return opts.check(k)
-}
-
 // check validates the options for k right-hand sides.
 func (o Options) check(k int) error {
 	if o.ColumnTol != nil && len(o.ColumnTol) != k {
@@ -124,7 +97,7 @@ func checkShifted(a Operator, noise []float64) error {
 
 func checkFinite(what string, x []float64) error {
 	var bad atomic.Bool
-	parallel.Ranges(len(x), 16*blockRows, func(lo, hi int) {
+	parallel.Ranges(len(x), 1<<14, func(lo, hi int) {
 		sum := 0.0
 		for _, v := range x[lo:hi] {
 			sum += v - v // not zero if v is not finite

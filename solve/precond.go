@@ -1,169 +1,131 @@
 package solve
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"sync/atomic"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/meter"
-	"grfgp/internal/parallel"
+	"grfgp/space"
 )
 
-// Preconditioner approximates the inverse of a positive definite matrix by the
-// inverse of another matrix P.
+// Preconditioner approximates the inverse of a positive definite matrix by the inverse of another matrix P.
 type Preconditioner interface {
 	// Apply sets dst = P⁻¹·r. dst and r must not overlap.
-	Apply(dst, r *mat.Dense)
+	Apply(dst, r space.Block)
 }
 
-// SinglePreconditioner is a Preconditioner that may work with blocks of float32, for
-// Options.Single. A Jacobi always can.
-type SinglePreconditioner interface {
-	Preconditioner
-	// Single returns a function that sets dst = P⁻¹·r, safe for concurrent use, or nil.
-	Single() func(dst, r blas32.General)
-}
-
-// Factored is a Preconditioner whose P = F·Fᵀ, with F square, is known well
-// enough to take its determinant and to whiten by it: F⁻¹·H·F⁻ᵀ is as near to
-// the identity as P is to H.
+// Factored is a Preconditioner whose P = F·Fᵀ, with F square, is known well enough to take its determinant and to
+// whiten by it: F⁻¹·H·F⁻ᵀ is as near to the identity as P is to H.
 type Factored interface {
 	Preconditioner
 	LogDet() float64
 	// Whiten sets dst = F⁻¹·x.
-	Whiten(dst, x *mat.Dense)
+	Whiten(dst, x space.Block)
 	// WhitenT sets dst = F⁻ᵀ·x.
-	WhitenT(dst, x *mat.Dense)
+	WhitenT(dst, x space.Block)
+	// Free gives its memory back.
+	Free()
 }
 
 // Jacobi is a diagonal preconditioner.
 type Jacobi struct {
-	inv, invSqrt []float64
-	rows         *Rows
+	inv, invSqrt space.Block
+	logDet       float64
 }
 
-// NewJacobi returns the preconditioner P = diag(diag) + diag(noise), for the
-// diagonal of a matrix and the noise that is added to it.
-func NewJacobi(diag, noise []float64) (*Jacobi, error) {
-	if len(diag) != len(noise) {
-		return nil, fmt.Errorf("Jacobi: %w: %d noise variances for a diagonal of %d", ErrArgument, len(noise), len(diag))
+// NewJacobi returns the preconditioner P = diag(d) in a space.
+func NewJacobi(s space.Space, a space.Axis, d []float64) (*Jacobi, error) {
+	inv, invSqrt, logDet, err := inverses(s, a, d)
+	if err != nil {
+		return nil, fmt.Errorf("Jacobi: diagonal element %w", err)
 	}
-	j := &Jacobi{inv: make([]float64, len(diag)), invSqrt: make([]float64, len(diag))}
-	var bad atomic.Bool
-	parallel.Ranges(len(diag), blockRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			d := diag[i] + noise[i]
-			if !(d > 0) || math.IsInf(d, 1) {
-				bad.Store(true)
-			}
-			j.inv[i], j.invSqrt[i] = 1/d, 1/math.Sqrt(d)
+	return &Jacobi{inv, invSqrt, logDet}, nil
+}
+
+// inverses returns the blocks d⁻¹ and d^-½, and Σ log d over the rows of all processes, for d that must be positive.
+func inverses(s space.Space, a space.Axis, d []float64) (inv, invSqrt space.Block, logDet float64, err error) {
+	if len(d) != a.Own {
+		return nil, nil, 0, fmt.Errorf("%d of %d: %w", len(d), a.Own, ErrArgument)
+	}
+	one, root, log := make([]float64, len(d)), make([]float64, len(d)), make([]float64, len(d))
+	for i, v := range d {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return nil, nil, 0, fmt.Errorf("%d is %g: %w", i, v, ErrNotPositiveDefinite)
 		}
-	})
-	if !bad.Load() {
-		return j, nil
+		one[i], root[i], log[i] = 1/v, 1/math.Sqrt(v), math.Log(v)
 	}
-	for i, d := range diag {
-		if d += noise[i]; !(d > 0) || math.IsInf(d, 1) {
-			return nil, fmt.Errorf("Jacobi: diagonal element %d is %g: %w", i, d, ErrNotPositiveDefinite)
-		}
-	}
-	return j, nil
+	inv, invSqrt = s.Block(a, 1), s.Block(a, 1)
+	inv.Set(one)
+	invSqrt.Set(root)
+	return inv, invSqrt, space.Sum(s, a, log), nil
 }
 
 // Apply sets dst = P⁻¹·r.
-func (j *Jacobi) Apply(dst, r *mat.Dense) { scaleRows(dst, r, j.inv) }
+func (j *Jacobi) Apply(dst, r space.Block) { dst.Scale(r, j.inv, 1) }
 
 // Whiten sets dst = P^-½·x.
-func (j *Jacobi) Whiten(dst, x *mat.Dense) { scaleRows(dst, x, j.invSqrt) }
+func (j *Jacobi) Whiten(dst, x space.Block) { dst.Scale(x, j.invSqrt, 1) }
 
 // WhitenT is Whiten.
-func (j *Jacobi) WhitenT(dst, x *mat.Dense) { j.Whiten(dst, x) }
+func (j *Jacobi) WhitenT(dst, x space.Block) { j.Whiten(dst, x) }
 
-// Over returns the preconditioner of a system of which j has this rank's rows.
-func (j *Jacobi) Over(rows *Rows) *Jacobi { return &Jacobi{j.inv, j.invSqrt, rows} }
+// LogDet returns log det P.
+func (j *Jacobi) LogDet() float64 { return j.logDet }
 
-// LogDet returns log det P, over the rows of all ranks; NaN if one of them has ended.
-func (j *Jacobi) LogDet() float64 {
-	sum, _ := j.rows.Sum(context.Background(), len(j.inv), 1, func(lo, hi int, sums []float64) { // NaN after an error
-		for _, v := range j.inv[lo:hi] {
-			sums[0] -= math.Log(v)
-		}
-	})
-	return sum[0]
+// Free gives its memory back.
+func (j *Jacobi) Free() {
+	j.inv.Free()
+	j.invSqrt.Free()
 }
 
-// PlusConstant returns the inverse of P + constant·11ᵀ, given the inverse of P,
-// by the formula of Sherman and Morrison. With x = P⁻¹b and u = P⁻¹1, its product
-// with b is
-//
-//	x − u·c1ᵀx/(1 + c1ᵀu),  c = constant.
-func PlusConstant(inverse Preconditioner, constant float64) Preconditioner {
-	if constant == 0 {
-		return inverse
-	}
-	return plusConstant{inverse, constant}
+// Scaled is the preconditioner D·P·D for a diagonal D, given its inverse.
+func Scaled(p Preconditioner, inverse space.Block) Preconditioner { return scaled{p, inverse} }
+
+// ScaledFactor is Scaled with a determinant, given log det D². Its factor is D·F. It owns P and the block.
+func ScaledFactor(p Factored, inverse space.Block, logDet float64) Factored {
+	return scaledFactor{scaled{p, inverse}, p, logDet}
 }
 
-type plusConstant struct {
-	inverse Preconditioner
-	c       float64
+type scaled struct {
+	p       Preconditioner
+	inverse space.Block // D⁻¹
 }
 
-func (p plusConstant) Apply(dst, b *mat.Dense) {
-	n, k := b.Dims()
-	sides, solved := mat.NewDense(n, k+1, nil), mat.NewDense(n, k+1, nil)
-	for i := range n {
-		copy(sides.RawRowView(i), b.RawRowView(i))
-		sides.Set(i, k, 1)
-	}
-	p.inverse.Apply(solved, sides)
-	const size = 8192 // sums are taken by blocks of rows
-	sums := make([]float64, k+1)
-	for lo := 0; lo < n; lo += size {
-		part := make([]float64, k+1)
-		for i := lo; i < min(n, lo+size); i++ {
-			for s, v := range solved.RawRowView(i) {
-				part[s] += v
-			}
-		}
-		for s, v := range part {
-			sums[s] += v
-		}
-	}
-	for i := range n {
-		row := solved.RawRowView(i)
-		for s := range k {
-			dst.Set(i, s, row[s]-row[k]*p.c*sums[s]/(1+p.c*sums[k]))
-		}
-	}
+func (s scaled) Apply(dst, r space.Block) {
+	s.through(s.p.Apply, dst, r)
+	dst.Scale(dst, s.inverse, 1)
 }
 
-// scaleRows sets row i of dst to scale[i] times that of x; the two may be one.
-func scaleRows(dst, x *mat.Dense, scale []float64) {
-	n, k := x.Dims()
-	pass := meter.Start()
-	defer pass.Done(8 * n * (2*k + 1))
-	if n <= blockRows {
-		scaleRange(dst, x, scale, 0, n)
-		return
-	}
-	parallel.Ranges(n, blockRows, func(lo, hi int) { scaleRange(dst, x, scale, lo, hi) })
+// through calls do with D⁻¹x in place of x.
+func (s scaled) through(do func(dst, x space.Block), dst, x space.Block) {
+	in := x.Like()
+	defer in.Free()
+	in.Scale(x, s.inverse, 1)
+	do(dst, in)
 }
 
-func scaleRange(dst, x *mat.Dense, scale []float64, lo, hi int) {
-	ds, xs := dst.RawMatrix(), x.RawMatrix()
-	if fours(ds, xs) {
-		scaleFours(ds.Data[4*lo:], xs.Data[4*lo:], scale[lo:hi])
-		return
+type scaledFactor struct {
+	scaled
+	f      Factored
+	logDet float64
+}
+
+func (s scaledFactor) LogDet() float64           { return s.f.LogDet() + s.logDet }
+func (s scaledFactor) Whiten(dst, x space.Block) { s.through(s.f.Whiten, dst, x) }
+
+func (s scaledFactor) WhitenT(dst, x space.Block) {
+	s.f.WhitenT(dst, x)
+	dst.Scale(dst, s.inverse, 1)
+}
+
+func (s scaledFactor) Free() {
+	s.f.Free()
+	s.inverse.Free()
+}
+
+// diagonalOf returns the diagonal of P⁻¹; nil if the preconditioner is not diagonal, or there is none.
+func diagonalOf(p Preconditioner) space.Block {
+	if j, ok := p.(*Jacobi); ok {
+		return j.inv
 	}
-	for i := lo; i < hi; i++ {
-		d, s := row(ds, i), scale[i]
-		for t, v := range row(xs, i) {
-			d[t] = s * v
-		}
-	}
+	return nil
 }

@@ -2,12 +2,12 @@ package solve
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/space"
 )
 
 func variances(n int) []float64 {
@@ -18,22 +18,53 @@ func variances(n int) []float64 {
 	return v
 }
 
-// lowRankDense returns U·Uᵀ + diag(noise).
-func lowRankDense(u *mat.Dense, noise []float64) *mat.SymDense {
-	n, _ := u.Dims()
-	a := &matrix{SymDense: mat.NewSymDense(n, nil)}
-	a.SymOuterK(1, u)
-	return a.shifted(noise)
+// jacobi returns the preconditioner diag + noise in the memory of this process.
+func jacobi(t testing.TB, diag, noise []float64) *Jacobi {
+	t.Helper()
+	return jacobiIn(t, space.Host(), diag, noise)
+}
+
+func jacobiIn(t testing.TB, s space.Space, diag, noise []float64) *Jacobi {
+	t.Helper()
+	d := make([]float64, len(diag))
+	for i := range d {
+		d[i] = diag[i] + noise[i]
+	}
+	j, err := NewJacobi(s, space.Rows(len(d)), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// applied returns what a preconditioner makes of x, whose rows this process has all of.
+func applied(s space.Space, apply func(dst, x space.Block), x mat.Matrix) *mat.Dense {
+	n, columns := x.Dims()
+	out := mat.NewDense(n, columns, nil)
+	most := min(64, s.MaxColumns())
+	for lo := 0; lo < columns; lo += most {
+		hi := min(columns, lo+most)
+		from, to := s.Block(space.Rows(n), hi-lo), s.Block(space.Rows(n), hi-lo)
+		part := mat.NewDense(n, hi-lo, nil)
+		for j := lo; j < hi; j++ {
+			part.SetCol(j-lo, mat.Col(nil, j, x))
+		}
+		from.Set(part.RawMatrix().Data)
+		apply(to, from)
+		to.Get(part.RawMatrix().Data)
+		out.Slice(0, n, lo, hi).(*mat.Dense).Copy(part)
+		from.Free()
+		to.Free()
+	}
+	return out
 }
 
 // checkFactored compares a preconditioner with P itself: P⁻¹, log det P, and
 // F⁻¹·P·F⁻ᵀ = I with F⁻ᵀ the transpose of F⁻¹.
-func checkFactored(t *testing.T, f Factored, p *mat.SymDense, tol float64) {
+func checkFactored(t *testing.T, s space.Space, f Factored, p *mat.SymDense, tol float64) {
 	t.Helper()
 	n := p.SymmetricDim()
-	var identity, got, product, whitened mat.Dense
-	identity.CloneFrom(mat.NewDiagDense(n, constant(n, 1)))
-
+	identity := mat.NewDiagDense(n, constant(n, 1))
 	var chol mat.Cholesky
 	if !chol.Factorize(p) {
 		t.Fatal("P is not positive definite")
@@ -42,144 +73,83 @@ func checkFactored(t *testing.T, f Factored, p *mat.SymDense, tol float64) {
 	if err := chol.InverseTo(want); err != nil {
 		t.Fatal(err)
 	}
-	got.CloneFrom(&identity)
-	f.Apply(&got, &identity)
-	if d := distance(&got, want); d > tol {
+	if d := distance(applied(s, f.Apply, identity), want); !(d <= tol) {
 		t.Errorf("inverse is off by %g", d)
 	}
-	if d := math.Abs(f.LogDet() - chol.LogDet()); d > tol*(1+math.Abs(chol.LogDet())) {
+	if d := math.Abs(f.LogDet() - chol.LogDet()); !(d <= tol*(1+math.Abs(chol.LogDet()))) {
 		t.Errorf("log det %g, want %g", f.LogDet(), chol.LogDet())
 	}
-
-	got.CloneFrom(&identity)
-	f.WhitenT(&got, &identity)
-	product.Mul(p, &got)
-	whitened.CloneFrom(&identity)
-	f.Whiten(&whitened, &product)
-	if d := distance(&whitened, &identity); d > tol {
+	var product mat.Dense
+	whitenT := applied(s, f.WhitenT, identity)
+	product.Mul(p, whitenT)
+	if d := distance(applied(s, f.Whiten, &product), identity); !(d <= tol) {
 		t.Errorf("F⁻¹PF⁻ᵀ is off the identity by %g", d)
 	}
-	product.CloneFrom(&identity)
-	f.Whiten(&product, &identity)
-	if d := distance(product.T(), &got); d > tol {
+	if d := distance(applied(s, f.Whiten, identity).T(), whitenT); !(d <= tol) {
 		t.Errorf("WhitenT is off the transpose of Whiten by %g", d)
+	}
+	if err := s.Err(); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestJacobi(t *testing.T) {
 	t.Parallel()
 	const n = 20
-	diag, noise := constant(n, 1), variances(n)
-	j, err := NewJacobi(diag, noise)
-	if err != nil {
-		t.Fatal(err)
+	d := variances(n)
+	for _, m := range memories() {
+		s := m.open()
+		j := jacobiIn(t, s, constant(n, 0), d)
+		a := &matrix{SymDense: mat.NewSymDense(n, nil)}
+		checkFactored(t, s, j, a.shifted(d), max(1e-14, m.rounding))
+		j.Free()
+		m.empty(t, s)
+		if _, err := NewJacobi(s, space.Rows(n), d[:3]); !errors.Is(err, ErrArgument) {
+			t.Errorf("%s: %v", m.name, err)
+		}
+		for _, bad := range []float64{-2, 0, math.NaN(), math.Inf(1)} {
+			wrong := variances(n)
+			wrong[0] = bad
+			if _, err := NewJacobi(s, space.Rows(n), wrong); !errors.Is(err, ErrNotPositiveDefinite) {
+				t.Errorf("%s, diagonal %g: %v", m.name, bad, err)
+			}
+		}
+		m.empty(t, s)
 	}
-	a := &matrix{SymDense: mat.NewSymDense(n, nil)}
+}
+
+// TestScaled: D·P·D for a diagonal D has the inverse, the determinant and the factor of its product, in every memory.
+func TestScaled(t *testing.T) {
+	t.Parallel()
+	const n = 30
+	u, noise, d, inverse, logDet := normals(n, 4, 1), variances(n), make([]float64, n), make([]float64, n), 0.0
+	for i := range d {
+		d[i] = 0.5 + float64(i%4)
+		inverse[i] = 1 / d[i]
+		logDet += 2 * math.Log(d[i])
+	}
+	want := lowRankDense(u, noise)
 	for i := range n {
-		a.SetSym(i, i, 1)
-	}
-	checkFactored(t, j, a.shifted(noise), 1e-14)
-	if _, err := NewJacobi(diag, noise[:3]); !errors.Is(err, ErrArgument) {
-		t.Error(err)
-	}
-	for _, bad := range []float64{-2, -noise[0], math.NaN(), math.Inf(1)} {
-		diag[0] = bad
-		if _, err := NewJacobi(diag, noise); !errors.Is(err, ErrNotPositiveDefinite) {
-			t.Errorf("diagonal %g: %v", bad, err)
+		for j := i; j < n; j++ {
+			want.SetSym(i, j, d[i]*d[j]*want.At(i, j))
 		}
 	}
-}
-
-func TestLowRank(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ n, k int }{{1, 1}, {30, 1}, {30, 30}, {30, 45}, {200, 70}, {1500, 3}} {
-		t.Run(fmt.Sprintf("%d×%d", c.n, c.k), func(t *testing.T) {
-			u, noise := normals(c.n, c.k, 1), variances(c.n)
-			p, err := NewLowRank(u, noise)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.Rank() != c.k {
-				t.Errorf("rank %d", p.Rank())
-			}
-			if c.n <= 200 {
-				checkFactored(t, p, lowRankDense(u, noise), 1e-10)
-				return
-			}
-			// More rows than a block: P·P⁻¹·r = r.
-			r, x := normals(c.n, 4, 2), mat.NewDense(c.n, 4, nil)
-			p.Apply(x, r)
-			var back mat.Dense
-			back.Mul(lowRankDense(u, noise), x)
-			if d := distance(&back, r); d > 1e-10 {
-				t.Errorf("P·P⁻¹r is off r by %g", d)
-			}
-		})
-	}
-}
-
-func TestLowRankErrors(t *testing.T) {
-	t.Parallel()
-	u := normals(5, 2, 1)
-	if _, err := NewLowRank(u, variances(4)); !errors.Is(err, ErrArgument) {
-		t.Error(err)
-	}
-	if _, err := NewLowRank(&mat.Dense{}, nil); !errors.Is(err, ErrArgument) {
-		t.Error(err)
-	}
-	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		noise := variances(5)
-		noise[2] = bad
-		if _, err := NewLowRank(u, noise); !errors.Is(err, ErrNotPositiveDefinite) {
-			t.Errorf("noise %g: %v", bad, err)
-		}
-	}
-	u.Set(1, 1, math.NaN())
-	if _, err := NewLowRank(u, variances(5)); !errors.Is(err, ErrNotPositiveDefinite) {
-		t.Error(err)
-	}
-}
-
-func TestLowRankDeterministic(t *testing.T) {
-	const n, k = 3000, 130
-	u, noise, r := normals(n, k, 1), variances(n), normals(n, 3, 2)
-	apply := func(procs int) *mat.Dense {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		p, err := NewLowRank(u, noise)
+	for _, m := range memories() {
+		s := m.open()
+		p, err := NewLowRank(s, space.Rows(n), u, noise)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := mat.NewDense(n, 3, nil)
-		p.Apply(x, r)
-		return x
-	}
-	if !mat.Equal(apply(1), apply(4)) {
-		t.Error("other bits on four processors")
-	}
-}
-
-// leading returns the preconditioner by the largest eigenvalues of a and their
-// vectors.
-func leading(t testing.TB, a *matrix, noise []float64, rank int) *LowRank {
-	t.Helper()
-	var eig mat.EigenSym
-	if !eig.Factorize(a, true) {
-		t.Fatal("no eigenvalues")
-	}
-	var v mat.Dense
-	eig.VectorsTo(&v)
-	n := len(noise)
-	u := mat.DenseCopyOf(v.Slice(0, n, n-rank, n))
-	for j, value := range eig.Values(nil)[n-rank:] {
-		for i := range n {
-			u.Set(i, j, u.At(i, j)*math.Sqrt(max(0, value)))
+		by := s.Block(space.Rows(n), 1)
+		by.Set(inverse)
+		f, r := ScaledFactor(p, by, logDet), normals(n, 3, 2)
+		checkFactored(t, s, f, want, max(1e-10, 3000*m.rounding))
+		if !mat.Equal(applied(s, Scaled(p, by).Apply, r), applied(s, f.Apply, r)) {
+			t.Errorf("%s: with a determinant it is another matrix", m.name)
 		}
+		f.Free()
+		m.empty(t, s)
 	}
-	p, err := NewLowRank(u, noise)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 // TestPreconditionersPay: low rank plus noise of unequal size, condition about
@@ -193,15 +163,9 @@ func TestPreconditionersPay(t *testing.T) {
 		noise[i] = 1e-3 * math.Pow(10, float64(i%4))
 	}
 	b := normals(n, 2, 2)
-	jacobi, err := NewJacobi(a.diag(), noise)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := Options{Tol: 1e-8, MaxIter: 20000}
 	iterations := func(p Preconditioner) int {
-		opts.Precond = p
 		x := mat.NewDense(n, 2, nil)
-		stats, err := CG(background, x, a, noise, b, opts)
+		stats, err := CG(background, x, a, noise, b, p, Options{Tol: 1e-8, MaxIter: 20000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +174,7 @@ func TestPreconditionersPay(t *testing.T) {
 		}
 		return stats.Iterations
 	}
-	counts := []int{iterations(nil), iterations(jacobi)}
+	counts := []int{iterations(nil), iterations(jacobi(t, a.diag(), noise))}
 	for _, rank := range []int{10, 20, k} {
 		counts = append(counts, iterations(leading(t, a, noise, rank)))
 	}
@@ -228,27 +192,7 @@ func TestPreconditionersPay(t *testing.T) {
 		}
 	}
 	a, noise = diagonal, constant(n, 0)
-	if jacobi, err = NewJacobi(a.diag(), noise); err != nil {
-		t.Fatal(err)
-	}
-	if none, some := iterations(nil), iterations(jacobi); some > none/4 {
+	if none, some := iterations(nil), iterations(jacobi(t, a.diag(), noise)); some > none/4 {
 		t.Errorf("Jacobi takes %d iterations, none %d", some, none)
-	}
-}
-
-func BenchmarkLowRankApply(b *testing.B) {
-	const n, rank = 1 << 16, 100
-	p, err := NewLowRank(normals(n, rank, 1), constant(n, 0.1))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, k := range []int{1, 16} {
-		b.Run(fmt.Sprintf("columns=%d", k), func(b *testing.B) {
-			r, x := normals(n, k, 2), mat.NewDense(n, k, nil)
-			for b.Loop() {
-				p.Apply(x, r)
-			}
-			b.ReportMetric(4*float64(n*rank*k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gflop/s")
-		})
 	}
 }

@@ -29,7 +29,7 @@ type CSR struct {
 	transposeOnce sync.Once
 	transpose     *CSR
 	singleOnce    sync.Once
-	single        *Single
+	single        *Values[float32]
 	nearOnce      sync.Once
 	isNear        bool // see near
 	blocksMu      sync.Mutex

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -39,7 +38,7 @@ func dotRowsGo(dst, u []float64, v blas64.General, cols []uint32) {
 }
 
 // DotsSingle is Dots in float32; the number of columns is a multiple of 8.
-func DotsSingle(dst []float64, u []float32, v blas32.General, cols []uint32) {
+func DotsSingle(dst []float64, u []float32, v Block[float32], cols []uint32) {
 	if len(u)%8 != 0 {
 		panic("sparse: products of rows whose length is not a multiple of 8")
 	}
@@ -55,7 +54,7 @@ func DotsSingle(dst []float64, u []float32, v blas32.General, cols []uint32) {
 
 // dotRowsSingleGo is the definition: eight sums over every eighth column, of which j and
 // j+4 are added, and then (0 + 2) + (1 + 3).
-func dotRowsSingleGo(dst []float64, u []float32, v blas32.General, cols []uint32) {
+func dotRowsSingleGo(dst []float64, u []float32, v Block[float32], cols []uint32) {
 	for e, c := range cols {
 		row := v.Data[int(c)*v.Stride:][:len(u)]
 		var sum [8]float32

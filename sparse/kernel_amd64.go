@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -51,18 +50,17 @@ func mulRowsAdd(a *CSR, dst, x blas64.General, lo, hi int) {
 }
 
 // mulSingleAdd adds rows lo to hi of A·x to dst, as mulSingleAddGo does.
-func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) {
-	a := s.pattern
+func mulSingleAdd(a *CSR, val []float32, dst, x Block[float32], lo, hi int) {
 	switch {
 	case lo == hi || dst.Cols == 0:
 	case !cpu.X86.HasAVX2:
-		mulSingleAddGo(s, dst, x, lo, hi)
+		mulSingleAddGo(a, val, dst, x, lo, hi)
 	case a.near():
 		mulSingleAddNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
-			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(val))
 	default:
 		mulSingleAddAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
-			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(val))
 	}
 }
 
@@ -76,7 +74,7 @@ func dotRows(dst, u []float64, v blas64.General, cols []uint32) {
 }
 
 // dotRowsSingle is dotRowsSingleGo; the indices have been checked.
-func dotRowsSingle(dst []float64, u []float32, v blas32.General, cols []uint32) {
+func dotRowsSingle(dst []float64, u []float32, v Block[float32], cols []uint32) {
 	if !cpu.X86.HasAVX2 || len(u) == 0 {
 		dotRowsSingleGo(dst, u, v, cols)
 		return
@@ -85,28 +83,27 @@ func dotRowsSingle(dst []float64, u []float32, v blas32.General, cols []uint32) 
 }
 
 // mulSingle sets rows lo to hi of dst to those of A·x, as mulSingleGo does.
-func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
-	a := s.pattern
+func mulSingle(a *CSR, val []float32, dst, x Block[float32], lo, hi int) {
 	switch {
 	case lo == hi || dst.Cols == 0:
 	case !cpu.X86.HasAVX2:
-		mulSingleGo(s, dst, x, lo, hi)
+		mulSingleGo(a, val, dst, x, lo, hi)
 	case 4*dst.Rows*dst.Cols >= streamBytes && streamableSingle(dst):
 		mulSingleStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
-			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(val))
 	case a.near() && dst.Cols == 4:
 		mulSingleNear4AVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
-			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(val))
 	case a.near():
 		mulSingleNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
-			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(val))
 	default:
 		mulSingleAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
-			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(val))
 	}
 }
 
-func streamableSingle(dst blas32.General) bool {
+func streamableSingle(dst Block[float32]) bool {
 	return dst.Cols%16 == 0 && dst.Stride%16 == 0 && uintptr(unsafe.Pointer(unsafe.SliceData(dst.Data)))%64 == 0
 }
 

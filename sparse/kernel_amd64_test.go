@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // TestStream compares the kernel that writes past the caches, which products
@@ -67,9 +66,13 @@ func TestFar(t *testing.T) {
 			}
 			narrow := randomSingle(a.cols, width, width)
 			one, other := randomSingle(a.rows, width, width), randomSingle(a.rows, width, width)
-			for _, do := range []func(*CSR, blas32.General){
-				func(a *CSR, dst blas32.General) { a.Single().Mul(dst, narrow) },
-				func(a *CSR, dst blas32.General) { a.Single().MulAdd(dst, narrow) },
+			for _, do := range []func(*CSR, Block[float32]){
+				func(a *CSR, dst Block[float32]) {
+					ValuesOf[float32](a).Multiply(dst, narrow, 0, false)
+				},
+				func(a *CSR, dst Block[float32]) {
+					ValuesOf[float32](a).Multiply(dst, narrow, 0, true)
+				},
 			} {
 				do(far, one)
 				do(a, other)

@@ -3,7 +3,6 @@
 package sparse
 
 import (
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -11,16 +10,20 @@ import (
 func mulRows(a *CSR, dst, x blas64.General, lo, hi int) { mulRowsGo(a, dst, x, lo, hi) }
 
 // mulSingle sets rows lo to hi of dst to those of A·x.
-func mulSingle(s *Single, dst, x blas32.General, lo, hi int) { mulSingleGo(s, dst, x, lo, hi) }
+func mulSingle(a *CSR, val []float32, dst, x Block[float32], lo, hi int) {
+	mulSingleGo(a, val, dst, x, lo, hi)
+}
 
 // mulRowsAdd adds rows lo to hi of A·x to dst.
 func mulRowsAdd(a *CSR, dst, x blas64.General, lo, hi int) { mulRowsAddGo(a, dst, x, lo, hi) }
 
 // mulSingleAdd adds rows lo to hi of A·x to dst.
-func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) { mulSingleAddGo(s, dst, x, lo, hi) }
+func mulSingleAdd(a *CSR, val []float32, dst, x Block[float32], lo, hi int) {
+	mulSingleAddGo(a, val, dst, x, lo, hi)
+}
 
 // dotRowsSingle is dotRowsSingleGo.
-func dotRowsSingle(dst []float64, u []float32, v blas32.General, cols []uint32) {
+func dotRowsSingle(dst []float64, u []float32, v Block[float32], cols []uint32) {
 	dotRowsSingleGo(dst, u, v, cols)
 }
 

@@ -24,6 +24,14 @@ func (d *Device) Block(rows, cols int) *Block {
 	return &Block{d, rows, cols, d.take(8 * int64(rows) * int64(cols))}
 }
 
+// Reshape returns the same numbers in other rows and columns. It is not to be freed.
+func (b *Block) Reshape(rows, cols int) *Block {
+	if rows*cols != b.rows*b.cols || cols > maxColumns {
+		panic(fmt.Sprintf("gpu: %d×%d as %d×%d", b.rows, b.cols, rows, cols))
+	}
+	return &Block{b.device, rows, cols, b.at}
+}
+
 // Zeros returns a block of zeros.
 func (d *Device) Zeros(rows, cols int) *Block {
 	b := d.Block(rows, cols)

@@ -86,8 +86,8 @@ func (n *network) solve(ctx context.Context, spread float64) ([]float64, error) 
 			rest[i] *= s
 		}
 		clear(step)
-		_, err := solve.CG(ctx, mat.NewDense(size, 1, step), scaled, none, mat.NewDense(size, 1, rest),
-			solve.Options{Tol: stepTol, MaxIter: stepMost, Precond: precond})
+		_, err := solve.CG(ctx, mat.NewDense(size, 1, step), scaled, none, mat.NewDense(size, 1, rest), precond,
+			solve.Options{Tol: stepTol, MaxIter: stepMost})
 		if errors.Is(err, solve.ErrNotConverged) && size <= wholeMost { // weights over some 16 decades
 			newWhole(n).solve(x, n.source)
 			return x, nil

@@ -295,13 +295,13 @@ func TestCycleIterations(t *testing.T) {
 		}
 		op := newScaled(core)
 		c := scaledCycle{newCycle(core), op.by}
-		c.Apply(out, pair)
+		c.apply(out, pair)
 		ab, ba := mat.Dot(out.ColView(0), pair.ColView(1)), mat.Dot(out.ColView(1), pair.ColView(0))
 		if math.Abs(ab-ba) > 1e-9*mat.Norm(out.ColView(0), 2)*mat.Norm(pair.ColView(1), 2) {
 			t.Errorf("side %d: not symmetric, %v and %v", side, ab, ba)
 		}
 		x, b := mat.NewDense(size, 1, nil), mat.NewDense(size, 1, mat.Col(nil, 0, pair))
-		stats, err := solve.CG(background, x, op, make([]float64, size), b, solve.Options{Tol: 1e-5, MaxIter: 100, Precond: c})
+		stats, err := solve.CG(background, x, op, make([]float64, size), b, c, solve.Options{Tol: 1e-5, MaxIter: 100})
 		if err != nil || stats.Iterations > 20 {
 			t.Errorf("side %d: %d iterations, %v", side, stats.Iterations, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/space"
 )
 
 // scaled is a network as conjugate gradients see it, with rows and columns divided
@@ -55,7 +56,9 @@ type scaledCycle struct {
 }
 
 // Apply implements solve.Preconditioner.
-func (s scaledCycle) Apply(dst, r *mat.Dense) {
+func (s scaledCycle) Apply(dst, r space.Block) { s.apply(space.DenseOf(dst), space.DenseOf(r)) }
+
+func (s scaledCycle) apply(dst, r *mat.Dense) {
 	rows, cols := r.Dims()
 	top := s.levels[0]
 	for c := range cols {

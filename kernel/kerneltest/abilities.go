@@ -7,8 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/gpu"
 	"grfgp/kernel"
 	"grfgp/solve"
+	"grfgp/space"
 )
 
 // testAbilities: every ability gives what the methods of the covariance give.
@@ -23,29 +25,12 @@ func (s *suite) testAbilities(t *testing.T) {
 	for i := range noise {
 		noise[i] = s.size * (0.05 + 0.01*float64(i%4))
 	}
-	if a.Draw != nil {
-		t.Run("draw", func(t *testing.T) { s.testDraw(t, a) })
-	}
 	if a.Precondition != nil {
 		p, err := a.Precondition(t.Context(), s.rows, 0.5*s.size, noise)
 		if err != nil {
 			t.Fatalf("Precondition: %v", err)
 		}
-		s.testFactored(t, p)
-	}
-	if a.Invert != nil {
-		for _, constant := range []float64{0, 0.5 * s.size} {
-			p, err := a.Invert(t.Context(), s.rows, constant, noise)
-			if err != nil {
-				t.Fatalf("Invert: %v", err)
-			}
-			s.testInverse(t, p, constant, noise)
-		}
-	}
-	if a.Mixed != nil {
-		for _, constant := range []float64{0, 0.5 * s.size} {
-			s.testMixed(t, a, constant)
-		}
+		s.testFactored(t, space.Host(), p)
 	}
 	if a.Local != nil && a.Local == s.cov {
 		t.Error("the local part is the covariance itself, want nil")
@@ -58,47 +43,22 @@ func (s *suite) testAbilities(t *testing.T) {
 	}
 }
 
-// testDraw: draws are those of Prior, and Update adds K[·, x]·u.
-func (s *suite) testDraw(t *testing.T, a kernel.Abilities) {
-	const draws, seed = 3, 7
-	d, err := a.Draw(t.Context(), draws, seed, s.rows)
-	if err != nil {
-		t.Fatalf("Draw: %v", err)
-	}
-	want := poisoned(s.Nodes(), draws)
-	if err := s.cov.Prior(t.Context(), want, seed); err != nil {
-		t.Fatal(err)
-	}
-	scale := math.Sqrt(s.size)
-	for r, i := range s.rows {
-		for k := range draws {
-			s.close(t, d.At().At(r, k), want.At(i, k), 1e-9*scale, "draw %d at node %d", k, i)
-		}
-	}
-	u := wave(len(s.rows), draws, 3)
-	more := s.apply(t, s.cov.Cross(s.all, s.rows), u)
-	got := poisoned(s.Nodes(), draws)
-	if err := d.Update(t.Context(), got, u); err != nil {
-		t.Fatalf("Update: %v", err)
-	}
-	for i := range s.all {
-		for k := range draws {
-			s.close(t, got.At(i, k), want.At(i, k)+more.At(i, k), 1e-9*(scale+s.size*float64(len(s.rows))), "updated draw %d at node %d", k, i)
-		}
-	}
-}
-
 // testFactored: P⁻¹ = F⁻ᵀF⁻¹ is symmetric and positive definite, and LogDet is
 // that of P.
-func (s *suite) testFactored(t *testing.T, p solve.Factored) {
+func (s *suite) testFactored(t *testing.T, in space.Space, p solve.Factored) {
 	n := len(s.rows)
-	one, inverse, white, back := mat.NewDense(n, n, nil), poisoned(n, n), poisoned(n, n), poisoned(n, n)
-	for i := range n {
-		one.Set(i, i, 1)
+	inverse, back := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	for j := range n { // column by column: a card has room for a few beside each other
+		one := mat.NewDense(n, 1, nil)
+		one.Set(j, 0, 1)
+		x := block(in, space.Rows(n), one)
+		y, white := x.Like(), x.Like()
+		p.Apply(y, x)
+		inverse.SetCol(j, fetched(y).RawMatrix().Data)
+		p.Whiten(white, x)
+		p.WhitenT(y, white)
+		back.SetCol(j, fetched(y).RawMatrix().Data)
 	}
-	p.Apply(inverse, one)
-	p.Whiten(white, one)
-	p.WhitenT(back, mat.DenseCopyOf(white))
 	top := mat.Max(inverse)
 	for i := range n {
 		for j := range n {
@@ -111,45 +71,6 @@ func (s *suite) testFactored(t *testing.T, p solve.Factored) {
 		t.Error("a preconditioner is not positive definite")
 	}
 	s.close(t, p.LogDet(), -logDet, 1e-6*float64(n), "LogDet of a preconditioner")
-}
-
-// testInverse: the inverse of K + constant·11ᵀ + diag(noise) is one.
-func (s *suite) testInverse(t *testing.T, p solve.Preconditioner, constant float64, noise []float64) {
-	b := wave(len(s.rows), 3, 2)
-	x := poisoned(len(s.rows), 3)
-	p.Apply(x, b)
-	back := s.apply(t, s.cov.Cross(s.rows, s.rows), x)
-	for c := range 3 {
-		sum := 0.0
-		for i := range s.rows {
-			sum += x.At(i, c)
-		}
-		for i := range s.rows {
-			s.close(t, back.At(i, c)+constant*sum+noise[i]*x.At(i, c), b.At(i, c), 1e-8, "(K + constant + noise)·solution at %d, %d", i, c)
-		}
-	}
-}
-
-// testMixed: products in mixed precision are those with K + constant·11ᵀ.
-func (s *suite) testMixed(t *testing.T, a kernel.Abilities, constant float64) {
-	op, err := a.Mixed(t.Context(), s.rows, constant)
-	if err != nil {
-		t.Fatalf("Mixed: %v", err)
-	}
-	if op == nil {
-		return
-	}
-	x := wave(len(s.rows), 3, 2)
-	got, want := s.apply(t, op, x), s.apply(t, s.cov.Cross(s.rows, s.rows), x)
-	for c := range 3 {
-		sum := 0.0
-		for i := range s.rows {
-			sum += x.At(i, c)
-		}
-		for i := range s.rows {
-			s.close(t, got.At(i, c), want.At(i, c)+constant*sum, 1e-5*s.size*float64(len(s.rows)), "product in mixed precision at %d, %d", i, c)
-		}
-	}
 }
 
 // cacheError is what Training.Cache allows.
@@ -204,9 +125,7 @@ func (s *suite) testCache(t *testing.T, cached kernel.Kernel) {
 	}
 }
 
-// Forwards tests that outer, a kernel that combines inner and perhaps other
-// kernels, keeps the abilities of inner, except Invert, which few compositions
-// can keep.
+// Forwards tests that outer, a kernel that combines inner and perhaps other kernels, keeps the abilities of inner.
 func Forwards(t *testing.T, inner, outer kernel.Kernel) {
 	t.Helper()
 	abilities := func(k kernel.Kernel) kernel.Abilities {
@@ -223,8 +142,6 @@ func Forwards(t *testing.T, inner, outer kernel.Kernel) {
 		in, out bool
 	}{
 		{"DiagFlops", in.DiagFlops != nil, out.DiagFlops != nil},
-		{"Draw", in.Draw != nil, out.Draw != nil},
-		{"Precondition", in.Precondition != nil, out.Precondition != nil},
 		{"LongRange", in.LongRange, out.LongRange},
 		{"Fine", in.Fine != nil, out.Fine != nil},
 		{"Coarse", in.Coarse != nil, out.Coarse != nil},
@@ -235,5 +152,11 @@ func Forwards(t *testing.T, inner, outer kernel.Kernel) {
 		if ability.in && !ability.out {
 			t.Errorf("%T of %T loses %s", outer, inner, ability.name)
 		}
+	}
+	s := space.Card(gpu.Simulate(gpu.Simulated{}))
+	one, err := kernel.RootOf(t.Context(), inner, s, []int{0, 1}, kernel.RootOptions{})
+	both, err2 := kernel.RootOf(t.Context(), outer, s, []int{0, 1}, kernel.RootOptions{})
+	if err != nil || err2 != nil || one != nil && both == nil {
+		t.Errorf("%T of %T has no root on a card: %v, %v", outer, inner, err, err2)
 	}
 }

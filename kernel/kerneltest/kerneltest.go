@@ -5,7 +5,7 @@
 //
 // The suite compares every operation with the matrix K formed entry by entry on a
 // small graph, gradients with differences, draws with K, every ability of
-// kernel.Abilities with the operations it stands for, and results on one thread with
+// kernel.Abilities with the operations it stands for, its root in every memory with K, and results on one thread with
 // results on several.
 package kerneltest
 
@@ -70,6 +70,7 @@ func Run(t *testing.T, k kernel.Kernel, opts Options) {
 	t.Run("grad", s.testGrad)
 	t.Run("gramgrad", s.testGramGrad)
 	t.Run("abilities", s.testAbilities)
+	t.Run("roots", s.testRoots)
 	t.Run("training", s.testTraining)
 	t.Run("concurrent", s.testConcurrent)
 	t.Run("threads", s.testThreads)

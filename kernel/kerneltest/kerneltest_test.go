@@ -134,21 +134,4 @@ func (o plainOp) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	return ctx.Err()
 }
 
-func (c plainCov) Abilities() kernel.Abilities { return kernel.Abilities{Invert: c.invert} }
-
-func (c plainCov) invert(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
-	var inverse plainInverse
-	a := pick(c.k, rows, rows)
-	a.Apply(func(_, _ int, v float64) float64 { return v + constant }, a)
-	for i, v := range noise {
-		a.Set(i, i, a.At(i, i)+v)
-	}
-	if err := inverse.Inverse(a); err != nil {
-		return nil, err
-	}
-	return inverse, ctx.Err()
-}
-
-type plainInverse struct{ mat.Dense }
-
-func (p plainInverse) Apply(dst, b *mat.Dense) { dst.Mul(&p.Dense, b) }
+func (plainCov) Nodes() int { return plainNodes }

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/kernel"
-	"grfgp/solve"
+	"grfgp/space"
 )
 
 // job is one use of a covariance; it returns the result.
@@ -63,39 +63,21 @@ func (s *suite) jobs() []job {
 			}})
 	}
 	a := kernel.AbilitiesOf(s.cov)
-	if a.Draw != nil {
-		jobs = append(jobs, job{"Draw", func(ctx context.Context, cov kernel.Covariance) ([]float64, error) {
-			d, err := kernel.AbilitiesOf(cov).Draw(ctx, 3, 7, s.rows)
+	if a.Precondition != nil {
+		jobs = append(jobs, job{"Precondition", func(ctx context.Context, cov kernel.Covariance) ([]float64, error) {
+			p, err := kernel.AbilitiesOf(cov).Precondition(ctx, s.rows, 0.5, noise)
+			if err == nil {
+				err = ctx.Err()
+			}
 			if err != nil {
 				return nil, err
 			}
-			z := poisoned(s.Nodes(), 3)
-			err = d.Update(ctx, z, u)
-			return append(flat(d.At()), flat(z)...), err
+			dst := space.Host().Block(space.Rows(len(s.rows)), 3)
+			p.Apply(dst, block(space.Host(), space.Rows(len(s.rows)), u))
+			return flat(fetched(dst)), nil
 		}})
 	}
-	for k, name := range []string{"Precondition", "Invert"} {
-		if []bool{a.Precondition != nil, a.Invert != nil}[k] {
-			jobs = append(jobs, job{name, func(ctx context.Context, cov kernel.Covariance) ([]float64, error) {
-				p, err := inverse(ctx, cov, name, s.rows, noise)
-				if err != nil {
-					return nil, err
-				}
-				dst := poisoned(len(s.rows), 3)
-				p.Apply(dst, u)
-				return flat(dst), nil
-			}})
-		}
-	}
 	return jobs
-}
-
-// inverse calls the ability of the given name.
-func inverse(ctx context.Context, cov kernel.Covariance, name string, rows []int, noise []float64) (solve.Preconditioner, error) {
-	if name == "Invert" {
-		return kernel.AbilitiesOf(cov).Invert(ctx, rows, 0.5, noise)
-	}
-	return kernel.AbilitiesOf(cov).Precondition(ctx, rows, 0.5, noise)
 }
 
 // flat returns the entries of m row by row.

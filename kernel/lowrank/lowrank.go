@@ -26,6 +26,7 @@ import (
 	"grfgp/kernel/internal/normal"
 	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
+	"grfgp/space"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -40,7 +41,7 @@ type Options struct {
 // touch C nodes takes 8m(T + C) bytes: G is kept for the lists used last, K₁ with
 // each covariance.
 type Kernel struct {
-	*kernel.GRF
+	grf      *kernel.GRF
 	features *walk.Features
 	family   kernel.Modulation
 	opts     Options
@@ -56,12 +57,18 @@ func New(f *walk.Features, m kernel.Modulation, opts Options) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Kernel{GRF: grf, features: f, family: m, opts: opts}, nil
+	return &Kernel{grf: grf, features: f, family: m, opts: opts}, nil
 }
+
+// Nodes returns the number of nodes.
+func (k *Kernel) Nodes() int { return k.grf.Nodes() }
+
+// Params returns the parameters of the family.
+func (k *Kernel) Params() []kernel.Param { return k.grf.Params() }
 
 // At returns the covariance at theta.
 func (k *Kernel) At(theta []float64) (kernel.Covariance, error) {
-	grf, err := k.GRF.At(theta)
+	grf, err := k.grf.At(theta)
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +79,6 @@ func (k *Kernel) At(theta []float64) (kernel.Covariance, error) {
 	k.family.CoeffsGrad(slopes, theta)
 	return &covariance{Kernel: k, grf: grf, coeff: kernel.AbilitiesOf(grf).Fine.Coeffs, slopes: slopes}, nil
 }
-
-// Training offers nothing: the cache of the features without a projection does not
-// serve the projected ones.
-func (k *Kernel) Training() kernel.Training { return kernel.Training{} }
 
 // pattern holds the columns of Φ that a list of nodes touches, and their rows of
 // G/√m. It does not depend on hyperparameters.
@@ -130,10 +133,10 @@ type covariance struct {
 	factors recent.Cache[*factor]
 }
 
-// Abilities are an inverse by Woodbury's formula and the features. Nodes are
+// Abilities are an inverse by Woodbury's formula, as an exact preconditioner, and the features. Nodes are
 // connected if their features meet, for projections always do.
 func (c *covariance) Abilities() kernel.Abilities {
-	return kernel.Abilities{Invert: c.invert, Fine: kernel.AbilitiesOf(c.grf).Fine, Local: c.grf}
+	return kernel.Abilities{Precondition: c.precondition, Fine: kernel.AbilitiesOf(c.grf).Fine, Local: c.grf}
 }
 
 // factor is K₁[rows, :].
@@ -170,23 +173,27 @@ func (c *covariance) Cross(rows, cols []int) solve.Operator {
 	return &cross{c.factor(rows), c.factor(cols)}
 }
 
-// invert returns the inverse of K[rows, rows] + constant·11ᵀ + diag(noise).
-func (c *covariance) invert(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
+// precondition returns K[rows, rows] + constant·11ᵀ + diag(noise).
+func (c *covariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
 	f := c.factor(rows)
 	if f.err != nil {
 		return nil, f.err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	here, a := space.Host(), space.Rows(len(rows))
 	if len(rows) == 0 {
-		return solve.NewJacobi(nil, nil)
+		return solve.NewJacobi(here, a, noise)
 	}
-	inverse, err := solve.NewLowRank(f.k1, noise)
+	u := mat.NewDense(len(rows), c.opts.Dim+1, nil)
+	for i := range rows {
+		row := u.RawRowView(i)
+		copy(row, f.k1.RawRowView(i))
+		row[c.opts.Dim] = math.Sqrt(constant)
+	}
+	p, err := solve.NewLowRank(here, a, u, noise)
 	if err != nil {
 		return nil, err
 	}
-	return solve.PlusConstant(inverse, constant), nil
+	return p, ctx.Err()
 }
 
 // Gram sets dst = K[rows, rows].

@@ -12,6 +12,7 @@ import (
 
 	"grfgp/kernel"
 	"grfgp/solve"
+	"grfgp/space"
 )
 
 // MaxNodes is the largest number of nodes of a Kernel; K then takes 2 GiB.
@@ -19,7 +20,7 @@ const MaxNodes = 1 << 14
 
 // Kernel is a GRF whose covariances hold K as a dense matrix and solve systems by
 // a Cholesky factor. Draws from the prior and gradients are those of the GRF.
-type Kernel struct{ *kernel.GRF }
+type Kernel struct{ grf *kernel.GRF }
 
 // New returns k as a dense kernel.
 func New(k *kernel.GRF) (*Kernel, error) {
@@ -29,9 +30,15 @@ func New(k *kernel.GRF) (*Kernel, error) {
 	return &Kernel{k}, nil
 }
 
+// Nodes returns the number of nodes.
+func (k *Kernel) Nodes() int { return k.grf.Nodes() }
+
+// Params returns the parameters of the family.
+func (k *Kernel) Params() []kernel.Param { return k.grf.Params() }
+
 // At forms K at theta.
 func (k *Kernel) At(theta []float64) (kernel.Covariance, error) {
-	c, err := k.GRF.At(theta)
+	c, err := k.grf.At(theta)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +59,13 @@ type covariance struct {
 	k *mat.Dense
 }
 
-// Abilities are those of the GRF, and an inverse by a Cholesky factor.
+// Nodes returns the number of nodes.
+func (c *covariance) Nodes() int { n, _ := c.k.Dims(); return n }
+
+// Abilities are those of the GRF, and a Cholesky factor as an exact preconditioner.
 func (c *covariance) Abilities() kernel.Abilities {
 	a := kernel.AbilitiesOf(c.Covariance)
-	a.Invert = c.invert
+	a.Precondition = c.precondition
 	return a
 }
 
@@ -99,8 +109,8 @@ func (c *covariance) Diag(ctx context.Context, dst []float64, rows []int) error 
 	return ctx.Err()
 }
 
-// invert factors K[rows, rows] + diag(noise).
-func (c *covariance) invert(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
+// precondition factors K[rows, rows] + constant·11ᵀ + diag(noise).
+func (c *covariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -108,20 +118,33 @@ func (c *covariance) invert(ctx context.Context, rows []int, constant float64, n
 	if err := c.Gram(ctx, h, rows); err != nil {
 		return nil, err
 	}
-	for i, v := range noise {
-		h.SetSym(i, i, h.At(i, i)+v)
+	for i := range rows {
+		for j := i; j < len(rows); j++ {
+			h.SetSym(i, j, h.At(i, j)+constant)
+		}
+		h.SetSym(i, i, h.At(i, i)+noise[i])
 	}
 	l, err := solve.NewCholesky(h)
 	if err != nil {
 		return nil, err
 	}
-	return solve.PlusConstant(inverse{l}, constant), nil
+	return factored{l}, nil
 }
 
-// inverse is a Cholesky factor as a solve.Preconditioner.
-type inverse struct{ *solve.Cholesky }
+// factored is a Cholesky factor as a solve.Factored.
+type factored struct{ *solve.Cholesky }
 
-func (p inverse) Apply(dst, b *mat.Dense) { p.Solve(dst, b) }
+func (p factored) Apply(dst, r space.Block)  { p.Solve(space.DenseOf(dst), space.DenseOf(r)) }
+func (p factored) Whiten(dst, x space.Block) { p.SolveLower(space.DenseOf(dst), space.DenseOf(x)) }
+
+func (p factored) WhitenT(dst, x space.Block) {
+	to, from := space.DenseOf(dst), space.DenseOf(x)
+	for t := range x.Columns() {
+		column := mat.Col(nil, t, from)
+		p.SolveUpper(column, column)
+		to.SetCol(t, column)
+	}
+}
 
 // cross is K[rows, cols] as a dense matrix.
 type cross struct {

@@ -1,7 +1,6 @@
 package materialized_test
 
 import (
-	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -77,39 +76,4 @@ func gram(t testing.TB, k kernel.Kernel, rows []int) *mat.SymDense {
 		t.Fatal(err)
 	}
 	return m
-}
-
-// An unknown mean does not hide the inverse, and leaves it right.
-func TestConstantKeepsInverse(t *testing.T) {
-	t.Parallel()
-	k, err := materialized.New(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cov, err := k.At([]float64{1, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, noise := []int{1, 4, 9, 16, 25}, []float64{0.1, 0.2, 0.3, 0.4, 0.5}
-	with := kernel.WithConstant(cov, 2.5)
-	invert := kernel.AbilitiesOf(with).Invert
-	if invert == nil {
-		t.Fatal("the inverse is hidden")
-	}
-	inverse, err := invert(t.Context(), rows, 0, noise)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, x, back := mat.NewDense(5, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 1}), mat.NewDense(5, 2, nil), mat.NewDense(5, 2, nil)
-	inverse.Apply(x, b)
-	if err := with.Cross(rows, rows).Apply(t.Context(), back, x); err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range noise {
-		for s := range 2 {
-			if got := back.At(i, s) + v*x.At(i, s); math.Abs(got-b.At(i, s)) > 1e-9 {
-				t.Errorf("entry %d, %d comes back as %v, want %v", i, s, got, b.At(i, s))
-			}
-		}
-	}
 }

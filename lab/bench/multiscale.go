@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/kernel"
 	"grfgp/solve"
+	"grfgp/space"
 )
 
 // Multiscale compares kernels of one scale and of many.
@@ -96,31 +96,41 @@ func (r *RingRun) iterations(ctx context.Context) (Iterations, error) {
 	n := r.train.Len()
 	out := Iterations{Nodes: r.Nodes, Measurements: n, Tol: iterationsTol}
 	state := r.model.State()
-	cov, err := r.kernel.At(state.Theta)
+	here, axis := space.Host(), space.Rows(n)
+	root, err := kernel.RootOf(ctx, r.kernel, here, r.train.Nodes, kernel.RootOptions{})
+	if err == nil {
+		err = root.Set(ctx, state.Theta)
+	}
 	if err != nil {
 		return out, err
 	}
-	noise, diag := slices.Repeat([]float64{state.Noise}, n), make([]float64, n)
-	if err := cov.Diag(ctx, diag, r.train.Nodes); err != nil {
+	noise := slices.Repeat([]float64{state.Noise}, n)
+	diag := slices.Clone(noise)
+	if err := root.AddDiag(ctx, diag); err != nil {
 		return out, err
 	}
-	own, err := kernel.AbilitiesOf(cov).Precondition(ctx, r.train.Nodes, 0, noise)
+	own, _, err := root.Precondition(ctx, 0, noise)
 	if err != nil {
 		return out, err
 	}
-	jacobi, err := solve.NewJacobi(diag, noise)
+	jacobi, err := solve.NewJacobi(here, axis, diag)
 	if err != nil {
 		return out, err
 	}
 	mean, sd := stat.MeanStdDev(r.train.Y, nil)
-	y := mat.NewDense(n, 1, nil)
+	standard := make([]float64, n)
 	for i, v := range r.train.Y {
-		y.Set(i, 0, (v-mean)/sd)
+		standard[i] = (v - mean) / sd
 	}
-	op := cov.Cross(r.train.Nodes, r.train.Nodes)
+	y, x, known := here.Block(axis, 1), here.Block(axis, 1), here.Block(axis, 1)
+	y.Set(standard)
+	known.Set(noise)
 	count := func(by solve.Preconditioner) (solve.Stats, error) {
-		stats, err := solve.CG(ctx, mat.NewDense(n, 1, nil), op, noise, y,
-			solve.Options{Tol: iterationsTol, MaxIter: iterationsMost, Precond: by})
+		system := solve.System{Space: here, Axis: axis, Noise: known, Precond: by, Apply: func(ctx context.Context, dst, x space.Block) error {
+			return root.Apply(ctx, dst, x, false)
+		}}
+		x.Zero()
+		stats, err := system.CG(ctx, x, y, true, solve.Options{Tol: iterationsTol, MaxIter: iterationsMost})
 		if errors.Is(err, solve.ErrNotConverged) {
 			err = nil
 		}

@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
-
-	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
 	"grfgp/internal/parallel"
@@ -19,6 +18,7 @@ import (
 	"grfgp/kernel"
 	"grfgp/partition"
 	"grfgp/solve"
+	"grfgp/space"
 	"grfgp/walk"
 )
 
@@ -101,18 +101,21 @@ func (r RanksRun) Measure(ctx context.Context, g *graph.Graph, say func(format s
 	if err != nil {
 		return nil, err
 	}
-	cov, err := k.Spread(r.Group, layout).At([]float64{1, 1})
-	if err != nil {
-		return nil, err
-	}
 	own := make([]int, hi-lo)
 	for a := range own {
 		own[a] = lo + a
 	}
-	var op solve.Operator
-	out.Features, _, err = m.time(func() error {
-		op = cov.Cross(own, own)
-		return nil
+	in := space.Together(ctx, r.Group, false)
+	axis, err := in.Axis(ctx, len(own))
+	if err != nil {
+		return nil, err
+	}
+	var root kernel.Root
+	out.Features, _, err = m.time(func() (err error) {
+		if root, err = kernel.RootOf(ctx, k, in, own, kernel.RootOptions{}); err == nil {
+			err = root.Set(ctx, []float64{1, 1})
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -127,16 +130,16 @@ func (r RanksRun) Measure(ctx context.Context, g *graph.Graph, say func(format s
 	}
 	say("features: %.2f s", out.Features)
 
-	b := m.numbers(len(own), lo)
-	x := mat.NewDense(len(own), r.Columns, nil)
-	if err := op.Apply(ctx, x, b); err != nil { // the first one makes what is used again
+	b, x := in.Block(axis, r.Columns), in.Block(axis, r.Columns)
+	b.Set(m.numbers(len(own), lo))
+	if err := root.Apply(ctx, x, b, false); err != nil { // the first one makes what is used again
 		return nil, err
 	}
-	if err := m.products(out, op, x, b); err != nil {
+	if err := m.products(out, root, x, b); err != nil {
 		return nil, err
 	}
 	say("a product: %.4f s", out.Product)
-	if err := m.system(out, op, x, b, layout); err != nil {
+	if err := m.system(out, root, in, x, b); err != nil {
 		return nil, err
 	}
 	say("a system: %.2f s, %d iterations", out.Solve, out.Steps)
@@ -199,8 +202,8 @@ func (m ranksMeter) sent(do func() error) (bytes, messages int64, err error) {
 }
 
 // products times products and counts what one sends.
-func (m ranksMeter) products(out *Ranks, op solve.Operator, x, b *mat.Dense) (err error) {
-	once := func() error { return op.Apply(m.ctx, x, b) }
+func (m ranksMeter) products(out *Ranks, root kernel.Root, x, b space.Block) (err error) {
+	once := func() error { return root.Apply(m.ctx, x, b, false) }
 	if out.Counted, out.Messages, err = m.sent(once); err != nil {
 		return err
 	}
@@ -219,23 +222,20 @@ func (m ranksMeter) products(out *Ranks, op solve.Operator, x, b *mat.Dense) (er
 }
 
 // system solves (K + σ²I)·x = b with σ² = 0.1.
-func (m ranksMeter) system(out *Ranks, op solve.Operator, x, b *mat.Dense, layout ranks.Layout) error {
-	rows, _ := op.Dims()
-	noise := make([]float64, rows)
-	for i := range noise {
-		noise[i] = 0.1
-	}
+func (m ranksMeter) system(out *Ranks, root kernel.Root, in space.Space, x, b space.Block) error {
+	noise := in.Block(x.Axis(), 1)
+	noise.Set(slices.Repeat([]float64{0.1}, x.Axis().Own))
+	system := solve.System{Space: in, Axis: x.Axis(), Noise: noise, Apply: func(ctx context.Context, dst, x space.Block) error {
+		return root.Apply(ctx, dst, x, false)
+	}}
 	opts := solve.DefaultOptions()
 	opts.Tol, opts.MaxIter = m.Tol, 200
-	if !m.Group.Alone() {
-		opts.Rows = &solve.Rows{Group: m.Group, Layout: layout}
-	}
 	x.Zero()
 	var stats solve.Stats
 	var err error
 	out.Sent, _, err = m.sent(func() error {
 		out.Solve, out.SolveGap, err = m.time(func() error {
-			stats, err = solve.CG(m.ctx, x, op, noise, b, opts)
+			stats, err = system.CG(m.ctx, x, b, true, opts)
 			return err
 		})
 		return err
@@ -253,7 +253,7 @@ func (m ranksMeter) system(out *Ranks, op solve.Operator, x, b *mat.Dense, layou
 }
 
 // numbers returns a block of numbers in [−1, 1) that depend on their row among all and on their column.
-func (m ranksMeter) numbers(rows, first int) *mat.Dense {
+func (m ranksMeter) numbers(rows, first int) []float64 {
 	x := make([]float64, rows*m.Columns)
 	key := rng.Derive(m.Seed, "bench ranks")
 	parallel.Ranges(rows, ranks.BlockRows, func(lo, hi int) {
@@ -262,14 +262,15 @@ func (m ranksMeter) numbers(rows, first int) *mat.Dense {
 			x[i] = 2*s.Float64() - 1
 		}
 	})
-	return mat.NewDense(rows, m.Columns, x)
+	return x
 }
 
 // digest returns a hash of the rows of all ranks.
-func (m ranksMeter) digest(x *mat.Dense) (string, error) {
+func (m ranksMeter) digest(x space.Block) (string, error) {
 	var own []uint8
-	rows, columns := x.Dims()
-	data := x.RawMatrix().Data
+	rows, columns := x.Axis().Own, x.Columns()
+	data := make([]float64, rows*columns)
+	x.Get(data)
 	for lo := 0; lo < rows; lo += ranks.BlockRows {
 		h := sha256.New()
 		if err := binary.Write(h, binary.LittleEndian, data[lo*columns:min(rows, lo+ranks.BlockRows)*columns]); err != nil {

@@ -6,11 +6,8 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/parallel"
 	"grfgp/solve"
+	"grfgp/space"
 )
 
 // Swept is the speed of the vector work of an iteration of conjugate gradients, without
@@ -38,14 +35,25 @@ func Sweeps(ctx context.Context, limits Limits, rows int) ([]Swept, error) {
 	var all []Swept
 	for _, bits := range []int{64, 32} {
 		for _, k := range []int{1, 4, 16} {
-			x, b := mat.NewDense(rows, k, nil), mat.NewDense(rows, k, nil)
-			for q := range b.RawMatrix().Data {
-				b.RawMatrix().Data[q] = float64(q%11) - 5.1
+			in := space.Host()
+			if bits == 32 {
+				in = space.Host32()
 			}
+			axis, sides := space.Rows(rows), make([]float64, rows*k)
+			for q := range sides {
+				sides[q] = float64(q%11) - 5.1
+			}
+			x, b, known := in.Block(axis, k), in.Block(axis, k), in.Block(axis, 1)
+			b.Set(sides)
+			known.Set(noise)
+			system := solve.System{Space: in, Axis: axis, Noise: known, Apply: func(ctx context.Context, dst, _ space.Block) error {
+				dst.Zero()
+				return ctx.Err()
+			}}
 			iterate := func(most int) (float64, error) {
 				x.Zero()
 				start := time.Now()
-				_, err := solve.CG(ctx, x, zeros(rows), noise, b, solve.Options{Tol: 1e-300, MaxIter: most, Single: bits == 32, Recursive: true})
+				_, err := system.CG(ctx, x, b, true, solve.Options{Tol: 1e-300, MaxIter: most, Recursive: true})
 				if errors.Is(err, solve.ErrNotConverged) {
 					err = nil
 				}
@@ -72,22 +80,4 @@ func Sweeps(ctx context.Context, limits Limits, rows int) ([]Swept, error) {
 		}
 	}
 	return all, nil
-}
-
-// zeros is a matrix of zeros.
-type zeros int
-
-func (n zeros) Dims() (r, c int) { return int(n), int(n) }
-
-func (n zeros) Apply(ctx context.Context, dst, _ *mat.Dense) error {
-	data := dst.RawMatrix().Data
-	parallel.Ranges(len(data), 1<<15, func(lo, hi int) { clear(data[lo:hi]) })
-	return ctx.Err()
-}
-
-func (n zeros) Single() func(ctx context.Context, dst, x blas32.General) error {
-	return func(ctx context.Context, dst, _ blas32.General) error {
-		parallel.Ranges(len(dst.Data), 1<<15, func(lo, hi int) { clear(dst.Data[lo:hi]) })
-		return ctx.Err()
-	}
 }

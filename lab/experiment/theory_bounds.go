@@ -191,7 +191,7 @@ func (s theorySettings) conditioning(ctx context.Context) (*Result, error) {
 	solved := math.Inf(1)
 	for begin := time.Now(); math.IsInf(solved, 1) || time.Since(begin) < patience; {
 		start := time.Now()
-		if stats, err = solve.CG(ctx, mat.NewDense(nodes, 1, nil), op, noise, b, solve.Options{Tol: solveTol, MaxIter: solveMost}); err != nil {
+		if stats, err = solve.CG(ctx, mat.NewDense(nodes, 1, nil), op, noise, b, nil, solve.Options{Tol: solveTol, MaxIter: solveMost}); err != nil {
 			return nil, err
 		}
 		solved = min(solved, time.Since(start).Seconds())
@@ -282,7 +282,7 @@ func (s theorySettings) woodbury(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	exact, rough := mat.NewDense(nodes, 1, nil), mat.NewDense(nodes, 1, nil)
-	if _, err := solve.CG(ctx, exact, op, noise, b, solve.Options{Tol: 1e-10, MaxIter: solveMost}); err != nil {
+	if _, err := solve.CG(ctx, exact, op, noise, b, nil, solve.Options{Tol: 1e-10, MaxIter: solveMost}); err != nil {
 		return nil, err
 	}
 	low, err := lowrank.New(f, kernel.Diffusion{}, lowrank.Options{Dim: s.Rank, Seed: s.Seed})
@@ -296,11 +296,12 @@ func (s theorySettings) woodbury(ctx context.Context) (*Result, error) {
 	all := allNodes(nodes)
 	start := time.Now()
 	projected := cov.Cross(all, all)
-	opts := solve.DefaultOptions()
-	if opts.Inverse, err = kernel.AbilitiesOf(cov).Invert(ctx, all, 0, noise); err != nil {
+	inverse, err := kernel.AbilitiesOf(cov).Precondition(ctx, all, 0, noise)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := solve.CG(ctx, rough, projected, noise, b, opts); err != nil {
+	defer inverse.Free()
+	if _, err := solve.CG(ctx, rough, projected, noise, b, inverse, solve.DefaultOptions()); err != nil {
 		return nil, err
 	}
 	seconds := time.Since(start).Seconds()

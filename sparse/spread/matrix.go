@@ -9,9 +9,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
-
 	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
 	"grfgp/internal/scratch"
@@ -150,200 +147,60 @@ func outside(col []uint32, lo, hi int) []uint32 {
 // Rim returns what this rank receives and sends in a product.
 func (p *Pattern) Rim() *ranks.Rim { return p.rim }
 
-// Matrix is the rows of a matrix that this rank owns.
-type Matrix struct {
+// Matrix is the rows of a matrix that this rank owns, with values of precision F, which may be changed between
+// products.
+type Matrix[F sparse.Float] struct {
 	*Pattern
-	own, edge *sparse.CSR // own is nil if all rows are edge
-	val       []float64
+	own, edge *sparse.Values[F] // own is nil if all rows are edge
+	val, few  []F               // of all rows, and of the edge
 }
 
-// Values returns the values of this rank's rows, in the order of the pattern, to be read only.
-func (m *Matrix) Values() []float64 { return m.val }
-
-// With returns the matrix with the given values, which are not copied.
-func (p *Pattern) With(val []float64) (*Matrix, error) {
-	m := &Matrix{Pattern: p, val: val}
+// With returns the matrix of a pattern with the given values, which are not copied.
+func With[F sparse.Float](p *Pattern, val []F) (*Matrix[F], error) {
+	m := &Matrix[F]{Pattern: p, val: val, few: val}
+	if p.edge.from != nil {
+		m.few = make([]F, len(p.edge.from))
+	}
 	var err error
 	if p.own != nil {
-		if m.own, err = p.own.With(val); err != nil {
+		if m.own, err = sparse.WithValues(p.own, val); err != nil {
 			return nil, err
 		}
 	}
-	m.edge, err = p.edge.shape.With(picked(p.edge, val))
+	m.edge, err = sparse.WithValues(p.edge.shape, m.few)
 	return m, err
 }
 
-// picked returns the values of the edge.
-func picked[F float32 | float64](e *edge, val []F) []F {
-	if e.from == nil {
-		return val
-	}
-	out := make([]F, len(e.from))
-	for q, from := range e.from {
-		out[q] = val[from]
-	}
-	return out
-}
-
 // Dims returns the numbers of rows and columns that this rank owns.
-func (m *Matrix) Dims() (rows, cols int) {
+func (m *Matrix[F]) Dims() (rows, cols int) {
 	lo, hi := m.rows.Range(m.group.Rank())
 	first, end := m.cols.Range(m.group.Rank())
 	return hi - lo, end - first
 }
 
-// Mul sets dst to the own rows of A·x, where x is the own rows of the right-hand sides.
-// All ranks call it together, with the same number of columns, which a matrix without
-// rows does not tell.
-func (m *Matrix) Mul(ctx context.Context, dst, x *mat.Dense, columns int) error {
-	met, release, err := m.Widen(ctx, x, columns)
-	defer release()
-	if err != nil || dst.IsEmpty() {
-		return err
-	}
-	if m.own != nil {
-		m.own.Mul(dst, x)
-	}
-	if m.Pattern.edge.rows == nil {
-		multiply(m.edge, dst, met)
-		return nil
-	}
-	few := mat.NewDense(max(1, len(m.Pattern.edge.rows)), columns, nil)
-	if len(m.Pattern.edge.rows) > 0 {
-		multiply(m.edge, few, met)
-	}
-	for a, i := range m.Pattern.edge.rows {
-		dst.SetRow(int(i), few.RawRowView(a))
-	}
-	return nil
-}
-
-// MulAdd adds the own rows of A·x to dst; see Mul.
-func (m *Matrix) MulAdd(ctx context.Context, dst, x *mat.Dense, columns int) error {
-	met, release, err := m.Widen(ctx, x, columns)
-	defer release()
-	if err != nil || dst.IsEmpty() {
-		return err
-	}
-	rows := m.Pattern.edge.rows
-	if rows == nil {
-		if !met.IsEmpty() {
-			m.edge.MulAdd(dst, met, 0)
-		}
-		return nil
-	}
-	few := mat.NewDense(max(1, len(rows)), columns, nil)
-	for a, i := range rows {
-		few.SetRow(a, dst.RawRowView(int(i)))
-	}
-	m.own.MulAdd(dst, x, 0) // rows of the edge have whatever columns, and are set below
-	if len(rows) > 0 && !met.IsEmpty() {
-		m.edge.MulAdd(few, met, 0)
-	}
-	for a, i := range rows {
-		dst.SetRow(int(i), few.RawRowView(a))
-	}
-	return nil
-}
-
-// multiply sets dst = A·x, also where A has no columns.
-func multiply(a *sparse.CSR, dst, x *mat.Dense) {
-	if x.IsEmpty() {
-		dst.Zero()
-		return
-	}
-	a.Mul(dst, x)
-}
-
-// MulSingle is Mul for blocks of float32.
-func (m *Matrix) MulSingle(ctx context.Context, dst, x blas32.General) error {
-	s := &Single{Pattern: m.Pattern, edge: m.edge.Single()}
-	if m.own != nil {
-		s.own = m.own.Single()
-	}
-	return s.Mul(ctx, dst, x)
-}
-
-// Single is a Matrix with values of float32, for products with blocks of float32.
-type Single struct {
-	*Pattern
-	own, edge *sparse.Single
-	val, few  []float32 // of all rows, and of the edge; nil if they do not change
-}
-
-// Single returns the matrix with the given values, which are not copied: the caller may
-// change them between products.
-func (p *Pattern) Single(val []float32) (*Single, error) {
-	s := &Single{Pattern: p, val: val, few: picked(p.edge, val)}
-	var err error
-	if p.own != nil {
-		if s.own, err = p.own.Single(val); err != nil {
-			return nil, err
-		}
-	}
-	s.edge, err = p.edge.shape.Single(s.few)
-	return s, err
-}
-
-// MulAdd is that of Matrix.
-func (s *Single) MulAdd(ctx context.Context, dst, x blas32.General) error {
-	met, release, err := s.WidenSingle(ctx, x)
+// Multiply sets dst to the own rows of A·x, or adds them, where x is the own rows of the right-hand sides. All ranks call
+// it together, with the same number of columns.
+func (m *Matrix[F]) Multiply(ctx context.Context, dst, x sparse.Block[F], add bool) error {
+	met, release, err := m.Widen(ctx, x)
 	defer release()
 	if err != nil || dst.Rows == 0 {
 		return err
 	}
-	s.pick()
-	rows := s.Pattern.edge.rows
-	if rows == nil {
-		if met.Rows > 0 {
-			s.edge.MulAdd(dst, met)
-		}
-		return nil
+	for q, from := range m.Pattern.edge.from {
+		m.few[q] = m.val[from]
 	}
-	few := blas32.General{Rows: len(rows), Cols: dst.Cols, Stride: dst.Cols, Data: singles.Get(len(rows) * dst.Cols)}
-	defer singles.Put(few.Data)
-	for a, i := range rows {
-		copy(few.Data[a*few.Cols:][:few.Cols], dst.Data[int(i)*dst.Stride:])
-	}
-	s.own.MulAdd(dst, x) // rows of the edge have whatever columns, and are set below
-	if met.Rows > 0 {
-		s.edge.MulAdd(few, met)
-	}
-	for a, i := range rows {
-		copy(dst.Data[int(i)*dst.Stride:][:dst.Cols], few.Data[a*few.Cols:])
-	}
-	return nil
-}
-
-// pick brings the values of the edge up to date.
-func (s *Single) pick() {
-	if s.val != nil && s.Pattern.edge.from != nil {
-		for q, from := range s.Pattern.edge.from {
-			s.few[q] = s.val[from]
-		}
-	}
-}
-
-// Mul is that of Matrix.
-func (s *Single) Mul(ctx context.Context, dst, x blas32.General) error {
-	met, release, err := s.WidenSingle(ctx, x)
-	defer release()
-	if err != nil || dst.Rows == 0 {
-		return err
-	}
-	s.pick()
-	if s.own != nil {
-		s.own.Mul(dst, x)
-	}
-	rows := s.Pattern.edge.rows
-	to := dst
+	rows, to := m.Pattern.edge.rows, dst
 	if rows != nil {
-		to = blas32.General{Rows: len(rows), Cols: dst.Cols, Stride: dst.Cols, Data: singles.Get(len(rows) * dst.Cols)}
-		defer singles.Put(to.Data)
+		to = sparse.Block[F]{Rows: len(rows), Cols: dst.Cols, Stride: dst.Cols, Data: make([]F, len(rows)*dst.Cols)}
+		for a, i := range rows {
+			copy(to.Data[a*to.Cols:][:to.Cols], dst.Data[int(i)*dst.Stride:])
+		}
+		m.own.Multiply(dst, x, 0, add) // rows of the edge have whatever columns, and are set below
 	}
-	if met.Rows > 0 {
-		s.edge.Mul(to, met)
-	} else {
+	switch {
+	case met.Rows > 0 && to.Rows > 0:
+		m.edge.Multiply(to, met, 0, add)
+	case !add:
 		for i := range to.Rows {
 			clear(to.Data[i*to.Stride:][:to.Cols])
 		}
@@ -374,21 +231,29 @@ func (p *Pattern) Row(i int) (cols []uint32, widened bool) {
 	return p.near[p.ptr[i]:p.ptr[i+1]], false
 }
 
-// Widen returns the rows of a block that the edge meets, see Row. All ranks call it
-// together. Nobody may use the result after release.
-func (p *Pattern) Widen(ctx context.Context, x *mat.Dense, columns int) (met *mat.Dense, release func(), err error) {
-	raw := x.RawMatrix()
-	all, release, err := widened(ctx, p, &doubles, raw.Data, raw.Rows, columns, raw.Stride)
-	if err != nil || len(all) == 0 {
-		return &mat.Dense{}, release, err
+// Widen returns the rows of a block that the edge meets, see Pattern.Row. All ranks call it together. Nobody may use
+// the result after release.
+func (m *Matrix[F]) Widen(ctx context.Context, x sparse.Block[F]) (met sparse.Block[F], release func(), err error) {
+	p, k := m.Pattern, x.Cols
+	pool := poolOf[F]()
+	ghosts := pool.Get(len(p.rim.Need()) * k)
+	defer pool.Put(ghosts)
+	if err := ranks.Fill(ctx, p.rim, ghosts, x.Data, k, x.Stride); err != nil {
+		return met, func() {}, fmt.Errorf("rows of other ranks: %w", err)
 	}
-	return mat.NewDense(len(all)/columns, columns, all), release, nil
-}
-
-// WidenSingle is Widen for blocks of float32.
-func (p *Pattern) WidenSingle(ctx context.Context, x blas32.General) (met blas32.General, release func(), err error) {
-	all, release, err := widened(ctx, p, &singles, x.Data, x.Rows, x.Cols, x.Stride)
-	return blas32.General{Rows: len(all) / max(1, x.Cols), Cols: x.Cols, Stride: max(1, x.Cols), Data: all}, release, err
+	first, end := p.cols.Range(p.group.Rank())
+	own := end - first
+	all := pool.Get(len(p.edge.own) * k)
+	parallel.Ranges(len(p.edge.own), 4096, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			if at := int(p.edge.own[a]); at < own {
+				copy(all[a*k:][:k], x.Data[at*x.Stride:])
+			} else {
+				copy(all[a*k:][:k], ghosts[(at-own)*k:])
+			}
+		}
+	})
+	return sparse.Block[F]{Rows: len(p.edge.own), Cols: k, Stride: max(1, k), Data: all}, func() { pool.Put(all) }, nil
 }
 
 // Memory of blocks that are not in use.
@@ -397,23 +262,9 @@ var (
 	singles scratch.Pool[float32]
 )
 
-// widened returns the rows of a block that the edge meets.
-func widened[F float32 | float64](ctx context.Context, p *Pattern, pool *scratch.Pool[F], x []F, own, columns, stride int) (met []F,
-	release func(), err error) {
-	ghosts := pool.Get(len(p.rim.Need()) * columns)
-	defer pool.Put(ghosts)
-	if err := ranks.Fill(ctx, p.rim, ghosts, x, columns, stride); err != nil {
-		return nil, func() {}, fmt.Errorf("rows of other ranks: %w", err)
+func poolOf[F sparse.Float]() *scratch.Pool[F] {
+	if p, ok := any(&doubles).(*scratch.Pool[F]); ok {
+		return p
 	}
-	met = pool.Get(len(p.edge.own) * columns)
-	parallel.Ranges(len(p.edge.own), 4096, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			if at := int(p.edge.own[a]); at < own {
-				copy(met[a*columns:][:columns], x[at*stride:])
-			} else {
-				copy(met[a*columns:][:columns], ghosts[(at-own)*columns:])
-			}
-		}
-	})
-	return met, func() { pool.Put(met) }, nil
+	return any(&singles).(*scratch.Pool[F])
 }

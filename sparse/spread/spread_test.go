@@ -8,9 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
-
 	"grfgp/internal/ranks"
 	"grfgp/sparse"
 	"grfgp/sparse/spread"
@@ -25,6 +22,9 @@ func matrix(t *testing.T, rows, cols int, random *rand.Rand) *sparse.CSR {
 		n := random.IntN(8)
 		if i == rows/3 {
 			n = cols / 2
+		}
+		if cols == 0 {
+			n = 0
 		}
 		for range n {
 			j := random.IntN(cols)
@@ -43,71 +43,76 @@ func matrix(t *testing.T, rows, cols int, random *rand.Rand) *sparse.CSR {
 }
 
 // own returns the rows of a rank.
-func own(a *sparse.CSR, lo, hi int) (ptr []int, col []uint32, val []float64) {
+func own[F sparse.Float](a *sparse.CSR, lo, hi int) (ptr []int, col []uint32, val []F) {
 	p, c, v := a.Raw()
 	for _, at := range p[lo : hi+1] {
 		ptr = append(ptr, at-p[lo])
 	}
-	return ptr, c[p[lo]:p[hi]], v[p[lo]:p[hi]]
-}
-
-func rowsOf(x *mat.Dense, lo, hi int) *mat.Dense {
-	if lo == hi {
-		return &mat.Dense{}
+	for _, x := range v[p[lo]:p[hi]] {
+		val = append(val, F(x))
 	}
-	_, c := x.Dims()
-	return mat.DenseCopyOf(x.Slice(lo, hi, 0, c))
+	return ptr, c[p[lo]:p[hi]], val
 }
 
 // Products with a spread matrix and with its transpose have the bits of those on one
-// rank, also where a rank owns no rows or no columns.
+// rank, in float64 and in float32, also where a rank owns no rows or no columns.
 func TestProductsHaveTheSameBits(t *testing.T) {
 	t.Parallel()
+	t.Run("float64", testProducts[float64])
+	t.Run("float32", testProducts[float32])
+}
+
+const columns = 5
+
+func testProducts[F sparse.Float](t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 9))
-	for _, shape := range [][2]int{{5 * 1024, 5 * 1024}, {1500, 7000}, {7000, 100}, {10, 10}} {
+	for _, shape := range [][2]int{{5 * 1024, 5 * 1024}, {1500, 7000}, {7000, 100}, {10, 10}, {10, 0}, {0, 10}} {
 		rows, cols := shape[0], shape[1]
 		a := matrix(t, rows, cols, random)
-		const k = 5
-		x, y := mat.NewDense(cols, k, nil), mat.NewDense(rows, k, nil)
-		for _, m := range []*mat.Dense{x, y} {
-			for i := range m.RawMatrix().Data {
-				m.RawMatrix().Data[i] = random.NormFloat64()
+		x, y, ax, aty := block[F](cols), block[F](rows), block[F](rows), block[F](cols)
+		for _, b := range []sparse.Block[F]{x, y} {
+			for q := range b.Data {
+				b.Data[q] = F(random.NormFloat64())
 			}
 		}
-		ax, aty := mat.NewDense(rows, k, nil), mat.NewDense(cols, k, nil)
-		a.Mul(ax, x)
-		a.T().Mul(aty, y)
+		sparse.ValuesOf[F](a).Multiply(ax, x, 0, false)
+		sparse.ValuesOf[F](a.T()).Multiply(aty, y, 0, false)
 		for size := 1; size <= 5; size++ {
 			byRow, byCol := ranks.Even(rows, size), ranks.Even(cols, size)
 			err := ranks.Together(t.Context(), size, func(ctx context.Context, g *ranks.Group) error {
 				lo, hi := byRow.Range(g.Rank())
 				first, end := byCol.Range(g.Rank())
-				ptr, col, val := own(a, lo, hi)
+				ptr, col, val := own[F](a, lo, hi)
 				p, err := spread.NewPattern(ctx, g, byRow, byCol, ptr, col)
 				if err != nil {
 					return err
 				}
-				m, err := p.With(val)
+				m, err := spread.With(p, slices.Clone(val))
 				if err != nil {
-					return err
-				}
-				if err := same(ctx, "A·x", m, rowsOf(x, first, end), rowsOf(ax, lo, hi)); err != nil {
 					return err
 				}
 				t, err := p.Transposed(ctx)
 				if err != nil {
 					return err
 				}
+				valT := make([]F, t.Entries())
+				mt, err := spread.With(t.Pattern, valT)
+				if err != nil {
+					return err
+				}
 				for range 2 { // values move again where hyperparameters change
-					mt, err := t.Of(ctx, val)
+					clear(valT)
+					if err := spread.Carry(ctx, t, valT, val); err != nil {
+						return err
+					}
+					err := errors.Join(same(ctx, "A·x", m, rowsOf(x, first, end), rowsOf(ax, lo, hi)),
+						same(ctx, "Aᵀ·y", mt, rowsOf(y, lo, hi), rowsOf(aty, first, end)))
 					if err != nil {
 						return err
 					}
-					if err := same(ctx, "Aᵀ·y", mt, rowsOf(y, lo, hi), rowsOf(aty, first, end)); err != nil {
-						return err
-					}
 				}
-				return nil
+				return rowsMeet(ctx, m, a, rowsOf(x, first, end), x, lo)
 			})
 			if err != nil {
 				t.Fatalf("%d×%d on %d ranks: %v", rows, cols, size, err)
@@ -116,74 +121,111 @@ func TestProductsHaveTheSameBits(t *testing.T) {
 	}
 }
 
-// same compares products of float64 bit by bit, and those of float32 with them.
-func same(ctx context.Context, name string, m *spread.Matrix, x, want *mat.Dense) error {
-	r, c := m.Dims()
-	const k = 5
-	got := &mat.Dense{}
-	if r > 0 {
-		got = mat.NewDense(r, k, nil)
-	}
-	in := x
-	if c == 0 {
-		in = &mat.Dense{}
-	}
-	if err := m.Mul(ctx, got, in, k); err != nil {
-		return err
-	}
-	if !slices.Equal(got.RawMatrix().Data, want.RawMatrix().Data) {
-		return fmt.Errorf("%s has other bits", name)
-	}
-	single := blas32.General{Rows: r, Cols: k, Stride: k, Data: make([]float32, r*k)}
-	from := blas32.General{Rows: c, Cols: k, Stride: k, Data: make([]float32, c*k)}
-	for i, v := range in.RawMatrix().Data {
-		from.Data[i] = float32(v)
-	}
-	if err := m.MulSingle(ctx, single, from); err != nil {
-		return err
-	}
-	return errors.Join(added(ctx, name, m, in, got, from, single), near(name, single, want))
+// block returns a block of zeros, in the middle of a wider one.
+func block[F sparse.Float](rows int) sparse.Block[F] {
+	const stride = columns + 3
+	return sparse.Block[F]{Rows: rows, Cols: columns, Stride: stride, Data: make([]F, rows*stride)}
 }
 
-// added compares sums with products with the products and sums.
-func added(ctx context.Context, name string, m *spread.Matrix, x, product *mat.Dense, from, single blas32.General) error {
-	sum, sumSingle := mat.DenseCopyOf(product), slices.Clone(single.Data)
-	data := sum.RawMatrix().Data
-	for i := range data {
-		data[i] = float64(i%7) / 3
-		sumSingle[i] = float32(i%7) / 3
+// rowsOf returns rows [lo, hi) of a block.
+func rowsOf[F sparse.Float](b sparse.Block[F], lo, hi int) sparse.Block[F] {
+	return sparse.Block[F]{Rows: hi - lo, Cols: b.Cols, Stride: b.Stride, Data: b.Data[lo*b.Stride : hi*b.Stride]}
+}
+
+// same compares products, set and added, with those of one rank, bit by bit. What is beside the columns stays as it was.
+func same[F sparse.Float](ctx context.Context, name string, m *spread.Matrix[F], x, want sparse.Block[F]) error {
+	if rows, cols := m.Dims(); rows != want.Rows || cols != x.Rows {
+		return fmt.Errorf("%s: a matrix of %d×%d for %d×%d", name, rows, cols, want.Rows, x.Rows)
 	}
-	if err := m.MulAdd(ctx, sum, x, single.Cols); err != nil {
-		return err
+	for _, add := range []bool{false, true} {
+		got := block[F](want.Rows)
+		for q := range got.Data {
+			got.Data[q] = F(q%7) / 3
+		}
+		if err := m.Multiply(ctx, got, x, add); err != nil {
+			return err
+		}
+		for q, v := range got.Data {
+			right, inside := F(q%7)/3, q%got.Stride < got.Cols
+			switch {
+			case inside && add:
+				right += want.Data[q]
+			case inside:
+				right = want.Data[q]
+			}
+			if v != right {
+				return fmt.Errorf("%s, added %v: number %d is %v, not %v", name, add, q, v, right)
+			}
+		}
 	}
-	val := make([]float32, m.Entries())
-	for e, v := range m.Values() {
-		val[e] = float32(v)
-	}
-	s, err := m.Pattern.Single(val)
+	return nil
+}
+
+// rowsMeet compares the rows of a block that Row and Widen find for each entry with those of the whole block.
+func rowsMeet[F sparse.Float](ctx context.Context, m *spread.Matrix[F], a *sparse.CSR, x, whole sparse.Block[F], lo int) error {
+	met, release, err := m.Widen(ctx, x)
+	defer release()
 	if err != nil {
 		return err
 	}
-	if err := s.MulAdd(ctx, blas32.General{Rows: single.Rows, Cols: single.Cols, Stride: single.Stride, Data: sumSingle}, from); err != nil {
-		return err
-	}
-	for i, v := range data {
-		if v != float64(i%7)/3+product.RawMatrix().Data[i] {
-			return fmt.Errorf("sum with %s has other bits", name)
+	rows, _ := m.Dims()
+	for i := range rows {
+		cols, widened := m.Row(i)
+		from := x
+		if widened {
+			from = met
 		}
-		if sumSingle[i] != float32(i%7)/3+single.Data[i] {
-			return fmt.Errorf("sum with %s in float32 has other bits", name)
+		want, _ := a.Row(lo + i)
+		if len(cols) != len(want) || m.From(i+1)-m.From(i) != len(want) {
+			return fmt.Errorf("row %d has %d entries, not %d", i, len(cols), len(want))
+		}
+		for e, j := range cols {
+			if !slices.Equal(from.Data[int(j)*from.Stride:][:columns], whole.Data[int(want[e])*whole.Stride:][:columns]) {
+				return fmt.Errorf("entry %d of row %d meets another row", e, i)
+			}
 		}
 	}
 	return nil
 }
 
-// near compares products of float32 with those of float64.
-func near(name string, single blas32.General, want *mat.Dense) error {
-	for i, v := range single.Data {
-		if d := float64(v) - want.RawMatrix().Data[i]; d > 1e-2 || d < -1e-2 {
-			return fmt.Errorf("%s in float32 is %g, not %g", name, v, want.RawMatrix().Data[i])
+// A rank that is lost, and values that do not fit the pattern, are errors.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("out of paper")
+	lost := make(chan error, 1)
+	err := ranks.Together(t.Context(), 2, func(ctx context.Context, g *ranks.Group) error {
+		layout := ranks.Even(2048, 2)
+		col := make([]uint32, 1024)
+		ptr := make([]int, 1025)
+		for i := range col {
+			col[i], ptr[i+1] = uint32(i+1024*(1-g.Rank())), i+1 // all of the other rank
 		}
+		p, err := spread.NewPattern(ctx, g, layout, layout, ptr, col)
+		if err != nil {
+			return err
+		}
+		if in, out := p.Rim().Rows(); in != 1024 || out != 1024 {
+			return fmt.Errorf("a rank receives %d rows and sends %d", in, out)
+		}
+		if _, err := spread.With(p, make([]float32, 3)); !errors.Is(err, sparse.ErrFormat) {
+			return fmt.Errorf("three values: %w", err)
+		}
+		m, err := spread.With(p, make([]float32, 1024))
+		if err != nil {
+			return err
+		}
+		if g.Rank() == 1 {
+			return broken
+		}
+		x := block[float32](1024)
+		err = m.Multiply(ctx, block[float32](1024), x, false)
+		lost <- err
+		return err
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("the run ended with %v", err)
 	}
-	return nil
+	if err := <-lost; !errors.Is(err, ranks.ErrLost) {
+		t.Errorf("the other rank says %v", err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
+	"grfgp/sparse"
 )
 
 // Transpose is the pattern of the transpose, and the way of values to it: each entry
@@ -72,19 +73,9 @@ func (p *Pattern) Transposed(ctx context.Context) (*Transpose, error) {
 	return t, err
 }
 
-// Of returns the transpose of the matrix that has the given values in the original
-// pattern. All ranks call it together.
-func (t *Transpose) Of(ctx context.Context, val []float64) (*Matrix, error) {
-	sorted := make([]float64, len(t.to))
-	if err := Carry(ctx, t, sorted, val); err != nil {
-		return nil, err
-	}
-	return t.With(sorted)
-}
-
 // Carry sets dst to the values of the transpose, given those of the original pattern. All
 // ranks call it together.
-func Carry[F float32 | float64](ctx context.Context, t *Transpose, dst, val []F) error {
+func Carry[F sparse.Float](ctx context.Context, t *Transpose, dst, val []F) error {
 	self := t.group.Rank()
 	out, in := make([][]F, t.group.Size()), make([][]F, t.group.Size())
 	for r, list := range t.send {

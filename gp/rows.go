@@ -1,0 +1,317 @@
+package gp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"grfgp/internal/gpu"
+	"grfgp/kernel"
+	"grfgp/solve"
+	"grfgp/space"
+)
+
+// rows is a kernel at measured nodes, with an unknown mean, in a memory. Whoever has it uses it alone.
+type rows struct {
+	root     kernel.Root
+	space    space.Space
+	axis     space.Axis
+	of       kernel.Kernel
+	nodes    []int
+	constant float64
+	theta    []float64 // of set
+
+	// The preconditioners that were made last, for hyperparameters and noise variances; nil: none.
+	made *preconditioners
+}
+
+// preconditioners are those of a system.
+type preconditioners struct {
+	factored solve.Factored
+	near     solve.Preconditioner // of solves, instead of factored; nil unless the kernel has one
+	own      bool                 // one of them is that of the kernel, not the diagonal
+	theta    []float64
+	noise    []float64
+}
+
+// newRows returns a kernel at nodes; nil where the memory has no place for it.
+func newRows(ctx context.Context, s space.Space, k kernel.Kernel, nodes []int, constant float64, opts kernel.RootOptions) (*rows, error) {
+	axis, err := s.Axis(ctx, len(nodes))
+	if err != nil {
+		return nil, err
+	}
+	root, err := kernel.RootWithConstant(ctx, k, constant, s, nodes, opts)
+	if root == nil || err != nil {
+		return nil, err
+	}
+	return &rows{root: root, space: s, axis: axis, of: k, nodes: slices.Clone(nodes), constant: constant}, nil
+}
+
+// is reports whether the rows are those of a kernel at nodes.
+func (r *rows) is(k kernel.Kernel, nodes []int, constant float64) bool {
+	return r.of == k && r.constant == constant && slices.Equal(r.nodes, nodes)
+}
+
+// free gives the memory back.
+func (r *rows) free() {
+	r.forget()
+	r.root.Free()
+}
+
+func (r *rows) forget() {
+	if r.made != nil {
+		r.made.factored.Free()
+		r.made = nil
+	}
+}
+
+// set goes to other hyperparameters.
+func (r *rows) set(ctx context.Context, theta []float64) error {
+	if r.theta != nil && slices.Equal(r.theta, theta) {
+		return nil
+	}
+	r.theta = nil
+	if err := r.root.Set(ctx, theta); err != nil {
+		return err
+	}
+	r.theta = slices.Clone(theta)
+	return nil
+}
+
+// apply sets dst to the product of the kernel with x.
+func (r *rows) apply(ctx context.Context, dst, x space.Block) error { return r.root.Apply(ctx, dst, x, false) }
+
+// precondition returns the preconditioners for noise variances at the hyperparameters of set. They belong to the rows.
+func (r *rows) precondition(ctx context.Context, noise []float64) (*preconditioners, error) {
+	if p := r.made; p != nil && slices.Equal(r.theta, p.theta) && slices.Equal(noise, p.noise) {
+		return p, nil
+	}
+	r.forget()
+	p := &preconditioners{theta: r.theta, noise: noise}
+	var err error
+	if p.factored, p.own, err = r.root.Precondition(ctx, 0, noise); err != nil {
+		return nil, err
+	}
+	r.made = p
+	if !space.IsHost(r.space) {
+		return p, nil
+	}
+	cov, err := r.of.At(r.theta)
+	if err != nil {
+		return nil, err
+	}
+	if near := kernel.AbilitiesOf(kernel.WithConstant(cov, r.constant)).Approximate; near != nil {
+		if p.near, err = near(ctx, r.nodes, 0, noise); err != nil {
+			return nil, err
+		}
+		p.own = p.own || p.near != nil
+	}
+	return p, nil
+}
+
+// functions are functions of a kernel at hyperparameters, at some nodes.
+type functions struct {
+	values kernel.Values
+	of     kernel.Kernel
+	theta  []float64
+	nodes  []int
+}
+
+// hold keeps what a memory has of the computation before, for the next one: a posterior has the measurements of its fit, a
+// search adds one at a time, and predictions at all nodes are asked for again and again. A nil hold keeps nothing.
+type hold struct {
+	mu        sync.Mutex // guards what follows
+	rows      *rows
+	tail      *rows // of measurements that were added to those of rows
+	narrow    *rows // those of rows in float32
+	functions *functions
+}
+
+// rowsAt returns a kernel at measured nodes in a memory, to be given back by keep; nil where there is no place for it.
+func (h *hold) rowsAt(ctx context.Context, s space.Space, k kernel.Kernel, nodes []int, constant float64) (*rows, error) {
+	if r := h.take(ofRows, func(r *rows) bool { return r.is(k, nodes, constant) }); r != nil {
+		space.During(ctx, r.space)
+		return r, nil
+	}
+	return newRows(ctx, s, k, nodes, constant, kernel.RootOptions{})
+}
+
+// slot is a place of a hold.
+type slot func(h *hold) **rows
+
+func ofRows(h *hold) **rows   { return &h.rows }
+func ofTail(h *hold) **rows   { return &h.tail }
+func ofNarrow(h *hold) **rows { return &h.narrow }
+
+// take returns what is kept in a place if it is right, and empties the place.
+func (h *hold) take(place slot, right func(r *rows) bool) *rows {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := *place(h)
+	if r == nil || !right(r) {
+		return nil
+	}
+	*place(h) = nil
+	return r
+}
+
+const (
+	tailFrom = 256 // fewest measurements to which others are added as a tail,
+	tailMost = 64  // and most of those
+)
+
+// partsAt is rowsAt in parts: the measurements that are kept, if they are the first ones, and those that
+// were added since. The memory of this process has one part, whose bits do not depend on what came before.
+func (h *hold) partsAt(ctx context.Context, s space.Space, k kernel.Kernel, nodes []int, constant float64) ([]*rows, error) {
+	base := h.take(ofRows, func(r *rows) bool {
+		n := len(r.nodes)
+		return space.DeviceOf(s) != nil && n >= tailFrom && n < len(nodes) && len(nodes) <= n+tailMost && r.is(k, nodes[:n], constant)
+	})
+	if base == nil {
+		r, err := h.rowsAt(ctx, s, k, nodes, constant)
+		if r == nil {
+			return nil, err
+		}
+		return []*rows{r}, nil
+	}
+	added := nodes[len(base.nodes):]
+	tail := h.take(ofTail, func(r *rows) bool { return r.is(k, added, constant) })
+	if tail == nil {
+		var err error
+		if tail, err = newRows(ctx, s, k, added, constant, kernel.RootOptions{}); tail == nil {
+			h.keep([]*rows{base})
+			return nil, err
+		}
+	}
+	return []*rows{base, tail}, nil
+}
+
+// keep keeps rows, in one or two parts, in place of what was kept.
+func (h *hold) keep(parts []*rows) {
+	if h == nil {
+		for _, r := range parts {
+			r.free()
+		}
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	put(&h.rows, parts[0])
+	switch {
+	case len(parts) > 1:
+		put(&h.tail, parts[1])
+	case h.tail != nil && h.tail.of != parts[0].of:
+		put(&h.tail, nil)
+	}
+}
+
+// put keeps r in a place, and frees what was there.
+func put(place **rows, r *rows) {
+	if *place != nil {
+		(*place).free()
+	}
+	*place = r
+}
+
+// narrowed calls do with the kernel of r in float32; nil where there is none.
+func (h *hold) narrowed(ctx context.Context, r *rows, do func(r *rows) error) error {
+	own := h.take(ofNarrow, func(n *rows) bool { return n.is(r.of, r.nodes, r.constant) })
+	if own != nil {
+		space.During(ctx, own.space)
+	} else {
+		var err error
+		if own, err = newRows(ctx, space.Narrow(r.space), r.of, r.nodes, r.constant, kernel.RootOptions{}); err != nil {
+			return err
+		}
+	}
+	if own == nil {
+		return do(nil)
+	}
+	defer h.keepNarrow(own)
+	if err := own.set(ctx, r.theta); err != nil {
+		return err
+	}
+	return do(own)
+}
+
+func (h *hold) keepNarrow(r *rows) {
+	if h == nil {
+		r.free()
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	put(&h.narrow, r)
+}
+
+// valuesAt returns the functions of a stage at some nodes, to be given back by keepValues; nil if the memory has no place
+// for them.
+func (h *hold) valuesAt(ctx context.Context, s *stage, nodes []int) (*functions, error) {
+	right := func(v *functions) bool {
+		return v.of == s.kernel && slices.Equal(v.theta, s.theta) && slices.Equal(v.nodes, nodes)
+	}
+	if v := h.takeValues(right); v != nil {
+		return v, nil
+	}
+	own, err := kernel.ValuesOf(ctx, s.cov, s.space, nodes)
+	if own == nil || err != nil {
+		return nil, err
+	}
+	return &functions{own, s.kernel, slices.Clone(s.theta), slices.Clone(nodes)}, nil
+}
+
+func (h *hold) takeValues(right func(v *functions) bool) *functions {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v := h.functions
+	if v == nil || !right(v) {
+		return nil
+	}
+	h.functions = nil
+	return v
+}
+
+// keepValues keeps functions at many of all nodes in place of what was kept, and frees those at few.
+func (h *hold) keepValues(v *functions) {
+	if h == nil || 8*len(v.nodes) < v.of.Nodes() {
+		v.values.Free()
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.functions != nil {
+		h.functions.values.Free()
+	}
+	h.functions = v
+}
+
+// empty frees all that is kept, and reports whether there was something.
+func (h *hold) empty() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	some := h.rows != nil || h.tail != nil || h.functions != nil
+	for _, place := range []**rows{&h.rows, &h.tail, &h.narrow} {
+		put(place, nil)
+	}
+	if h.functions != nil {
+		h.functions.values.Free()
+		h.functions = nil
+	}
+	return some
+}
+
+// columnsAtATime is how many columns of blocks with so many rows in all go beside each other on a card: as
+// many as half of the free memory holds.
+func columnsAtATime(d *gpu.Device, rows int) int {
+	free, _, err := d.Memory()
+	if err != nil {
+		return 1
+	}
+	return int(max(1, min(gpu.MaxColumns, free/2/(8*int64(rows)+1))))
+}

@@ -1,0 +1,332 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/solve"
+	"grfgp/space"
+)
+
+// linearRoot is F = s·X[rows].
+type linearRoot struct {
+	of    *linear
+	space space.Space
+	axis  space.Axis
+	rows  []int
+	x     space.Matrix
+	cov   *linearCovariance
+}
+
+func (l *linear) root(ctx context.Context, s space.Space, rows []int, _ RootOptions) (Root, error) {
+	r := &linearRoot{of: l, space: s, rows: slices.Clone(rows)}
+	var err error
+	if r.axis, err = s.Axis(ctx, len(rows)); err != nil {
+		return nil, err
+	}
+	if r.x, err = l.x.in(ctx, s, r.axis, rows); r.x == nil || err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (c *denseColumns) in(_ context.Context, s space.Space, a space.Axis, rows []int) (space.Matrix, error) {
+	_, width := c.x.Dims()
+	if len(rows) > 0 && consecutive(rows) {
+		return s.Dense(a, c.x.Slice(rows[0], rows[0]+len(rows), 0, width).(*mat.Dense)), nil
+	}
+	return s.Dense(a, c.dense(rows)), nil
+}
+
+func (c *sparseColumns) in(ctx context.Context, s space.Space, a space.Axis, rows []int) (space.Matrix, error) {
+	return s.Sparse(ctx, a, space.Rows(c.width()), space.Of(c.pick(rows)))
+}
+
+func (r *linearRoot) Free() { r.x.Free() }
+
+func (r *linearRoot) Set(_ context.Context, theta []float64) error {
+	cov, err := r.of.At(theta)
+	if err == nil {
+		r.cov = cov.(*linearCovariance)
+	}
+	return err
+}
+
+// project returns scale·Xᵀu.
+func (r *linearRoot) project(u space.Block, scale float64) space.Block {
+	b := r.space.Block(space.Rows(r.of.x.width()), u.Columns())
+	r.x.MulT(b, u, scale, false)
+	return b
+}
+
+func (r *linearRoot) Apply(_ context.Context, dst, x space.Block, add bool) error {
+	inner := r.project(x, r.cov.variance)
+	defer inner.Free()
+	r.x.Mul(dst, inner, 0, 1, add)
+	return r.space.Err()
+}
+
+func (r *linearRoot) Slopes(_ context.Context, grad, weight []float64, u, w space.Block) error {
+	left, right := r.project(u, 1), r.project(w, 1)
+	defer left.Free()
+	defer right.Free()
+	for s, v := range left.Sums(right, nil) {
+		grad[0] += weight[s] * v
+	}
+	return r.space.Err()
+}
+
+func (r *linearRoot) AddDiag(ctx context.Context, dst []float64) error {
+	return addDiag(ctx, r.cov, dst, r.rows)
+}
+
+func (r *linearRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
+	if len(r.rows) > 0 && fewColumns(r.cov) && affordable(len(r.rows), r.cov.width()) {
+		p, err := solve.NewLowRank(r.space, r.axis, factorOf([]lowRank{r.cov}, r.rows, constant), noise)
+		return p, true, err
+	}
+	p, err := jacobi(ctx, r, r.space, r.axis, constant, noise)
+	return p, false, err
+}
+
+func (r *linearRoot) Here(_ context.Context, dst space.Block, _ Values, w Weights, add bool) error {
+	r.x.Mul(dst, w.(linearWeights).Block, 0, 1, add)
+	return r.space.Err()
+}
+
+// linearValues are functions X·b at some nodes.
+type linearValues struct {
+	cov   *linearCovariance
+	space space.Space
+	x     space.Matrix
+}
+
+// linearWeights are coefficients b.
+type linearWeights struct{ space.Block }
+
+func (c *linearCovariance) rooted() rootKernel { return c.of }
+func (c *linearCovariance) point() []float64   { return []float64{c.variance} }
+
+func (c *linearCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
+	a, err := s.Axis(ctx, len(nodes))
+	if err != nil {
+		return nil, err
+	}
+	x, err := c.x.in(ctx, s, a, nodes)
+	if x == nil || err != nil {
+		return nil, err
+	}
+	return &linearValues{c, s, x}, nil
+}
+
+func (v *linearValues) Free() { v.x.Free() }
+
+func (v *linearValues) weights(columns int) linearWeights {
+	return linearWeights{v.space.Block(space.Rows(v.cov.x.width()), columns)}
+}
+
+func (v *linearValues) Zero(columns int) Weights {
+	w := v.weights(columns)
+	w.Zero()
+	return w
+}
+
+func (v *linearValues) Prior(_ context.Context, columns, first int, seed uint64) (Weights, error) {
+	w := v.weights(columns)
+	w.Set(v.cov.coefficients(columns, first, seed).RawMatrix().Data)
+	return w, nil
+}
+
+func (v *linearValues) Settle(_ context.Context, w Weights, from Root, u space.Block) error {
+	from.(*linearRoot).x.MulT(w.(linearWeights).Block, u, v.cov.variance, true)
+	return v.space.Err()
+}
+
+func (v *linearValues) Mul(_ context.Context, dst space.Block, w Weights, lo int, add bool) error {
+	v.x.Mul(dst, w.(linearWeights).Block, lo, 1, add)
+	return v.space.Err()
+}
+
+// hostBlock returns a copy of a matrix in the memory of this process.
+func hostBlock(x *mat.Dense) space.Block {
+	n, columns := x.Dims()
+	b := space.Host().Block(space.Rows(n), columns)
+	space.DenseOf(b).Copy(x)
+	return b
+}
+
+// fourierRoot is F = s·Z of random Fourier features, whose values depend on the lengths.
+type fourierRoot struct {
+	of    *fourier
+	space space.Space
+	axis  space.Axis
+	rows  []int
+	cov   *fourierCovariance
+	z     space.Matrix
+}
+
+func (f *fourier) root(ctx context.Context, s space.Space, rows []int, _ RootOptions) (Root, error) {
+	r := &fourierRoot{of: f, space: s, rows: slices.Clone(rows)}
+	var err error
+	if r.axis, err = s.Axis(ctx, len(rows)); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *fourierRoot) Free() {
+	if r.z != nil {
+		r.z.Free()
+		r.z = nil
+	}
+}
+
+func (r *fourierRoot) Set(_ context.Context, theta []float64) error {
+	cov, err := r.of.At(theta)
+	if err != nil {
+		return err
+	}
+	r.cov = cov.(*fourierCovariance)
+	r.Free()
+	r.z = r.space.Dense(r.axis, r.cov.features.dense(r.rows))
+	return nil
+}
+
+func (r *fourierRoot) project(u space.Block, scale float64) space.Block {
+	b := r.space.Block(space.Rows(r.cov.width()), u.Columns())
+	r.z.MulT(b, u, scale, false)
+	return b
+}
+
+func (r *fourierRoot) Apply(_ context.Context, dst, x space.Block, add bool) error {
+	inner := r.project(x, r.cov.variance)
+	defer inner.Free()
+	r.z.Mul(dst, inner, 0, 1, add)
+	return r.space.Err()
+}
+
+// Slopes is ⟨u·wᵀ, ∂(ZZᵀ)⟩ = ⟨u·(Zᵀw)ᵀ + w·(Zᵀu)ᵀ, ∂Z⟩, for weighted columns.
+func (r *fourierRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
+	left, right := r.project(u, 1), r.project(w, 1)
+	defer left.Free()
+	defer right.Free()
+	us, ws, zu, zw := denseCopy(u), denseCopy(w), denseCopy(left), denseCopy(right)
+	if err := r.space.Err(); err != nil {
+		return err
+	}
+	for _, x := range []*mat.Dense{us, ws} {
+		each(len(r.rows), func(a int) {
+			row := x.RawRowView(a)
+			for s, v := range weight {
+				row[s] *= v
+			}
+		})
+	}
+	for j, v := range space.SumRows(r.space, r.axis, len(grad), func(lo, hi int, sums []float64) {
+		if hi > lo && ctx.Err() == nil {
+			r.cov.slopes(sums, r.rows[lo:hi], us.Slice(lo, hi, 0, len(weight)), ws.Slice(lo, hi, 0, len(weight)), zu, zw)
+		}
+	}) {
+		grad[j] += v
+	}
+	return cmp.Or(r.space.Err(), ctx.Err())
+}
+
+// denseCopy returns the numbers of a block.
+func denseCopy(b space.Block) *mat.Dense {
+	if b.Axis().Own == 0 {
+		return &mat.Dense{}
+	}
+	x := mat.NewDense(b.Axis().Own, b.Columns(), nil)
+	b.Get(x.RawMatrix().Data)
+	return x
+}
+
+func (r *fourierRoot) AddDiag(_ context.Context, dst []float64) error {
+	for a := range dst {
+		dst[a] += r.cov.variance
+	}
+	return nil
+}
+
+func (r *fourierRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
+	if len(r.rows) > 0 && fewColumns(r.cov) && affordable(len(r.rows), r.cov.width()) {
+		p, err := solve.NewLowRank(r.space, r.axis, factorOf([]lowRank{r.cov}, r.rows, constant), noise)
+		return p, true, err
+	}
+	p, err := jacobi(ctx, r, r.space, r.axis, constant, noise)
+	return p, false, err
+}
+
+func (r *fourierRoot) Here(_ context.Context, dst space.Block, _ Values, w Weights, add bool) error {
+	own := r.space.Block(space.Rows(r.cov.width()), dst.Columns())
+	defer own.Free()
+	space.Convert(own, w.(linearWeights).Block, false)
+	r.z.Mul(dst, own, 0, 1, add)
+	return r.space.Err()
+}
+
+// fourierValues are functions Z·b at some nodes, whose rows of Z are computed when they are used. Coefficients are in the memory
+// of this process.
+type fourierValues struct {
+	cov   *fourierCovariance
+	space space.Space
+	nodes []int
+}
+
+func (c *fourierCovariance) rooted() rootKernel { return c.fourier }
+func (c *fourierCovariance) point() []float64 {
+	return append([]float64{c.variance}, c.features.scaled.lengths...)
+}
+
+func (c *fourierCovariance) values(_ context.Context, s space.Space, nodes []int) (Values, error) {
+	return &fourierValues{c, s, nodes}, nil
+}
+
+func (v *fourierValues) Free() {}
+
+func (v *fourierValues) Zero(columns int) Weights {
+	w := linearWeights{space.Host().Block(space.Rows(v.cov.width()), columns)}
+	w.Zero()
+	return w
+}
+
+func (v *fourierValues) Prior(_ context.Context, columns, first int, seed uint64) (Weights, error) {
+	w := v.Zero(columns).(linearWeights)
+	w.Set(v.cov.coefficients(columns, first, seed).RawMatrix().Data)
+	return w, nil
+}
+
+func (v *fourierValues) Settle(_ context.Context, w Weights, from Root, u space.Block) error {
+	more := from.(*fourierRoot).project(u, v.cov.variance)
+	defer more.Free()
+	space.Convert(w.(linearWeights).Block, more, true)
+	return v.space.Err()
+}
+
+// fourierBlock is the number of rows of Z that are computed at a time.
+const fourierBlock = 4096
+
+func (v *fourierValues) Mul(ctx context.Context, dst space.Block, w Weights, lo int, add bool) error {
+	here, coefficients := space.Host(), w.(linearWeights).Block
+	n := dst.Axis().Own
+	out := here.Block(space.Rows(n), dst.Columns())
+	defer out.Free()
+	whole := space.DenseOf(out)
+	for first := 0; first < n; first += fourierBlock {
+		end := min(n, first+fourierBlock)
+		a := space.Rows(end - first)
+		part := here.Block(a, dst.Columns())
+		here.Dense(a, v.cov.features.dense(v.nodes[lo+first:lo+end])).Mul(part, coefficients, 0, 1, false)
+		whole.Slice(first, end, 0, dst.Columns()).(*mat.Dense).Copy(space.DenseOf(part))
+		part.Free()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	space.Convert(dst, out, add)
+	return v.space.Err()
+}
