@@ -242,13 +242,13 @@ func (c *normalClassifier) latents(ctx context.Context, nodes []int, w *progress
 func (c *normalClassifier) mean(ctx context.Context, nodes []int) (mean *mat.Dense, err error) {
 	err = c.compute(ctx, "predicted", func(s *stage) error {
 		mean = mat.NewDense(len(nodes), c.classes(), nil)
-		return s.values(ctx, wholeList(nodes), func(v kernel.Values, first int) error {
-			w := v.Zero(c.classes())
+		return s.view(ctx, wholeList(nodes), func(v *view) error {
+			w := v.of.Zero(c.classes())
 			defer w.Free()
-			if err := s.settle(ctx, v, w, c.alpha); err != nil {
+			if err := v.settle(ctx, w, c.alpha); err != nil {
 				return err
 			}
-			return s.fill(ctx, mean, v, w, first)
+			return v.fill(ctx, mean, w)
 		})
 	})
 	return mean, err
@@ -285,8 +285,8 @@ func (c *normalClassifier) drawnVariance(ctx context.Context, nodes []int, mean 
 func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) (out *mat.Dense, err error) {
 	drawn, added := w.Part(1, 3), (*progress.Work)(nil)
 	err = c.compute(ctx, "predicted", func(s *stage) error {
-		return s.values(ctx, wholeList(nodes), func(v kernel.Values, first int) error {
-			all, weights, err := c.conditioned(ctx, s, v, draws, seed, drawn)
+		return s.view(ctx, wholeList(nodes), func(v *view) error {
+			all, weights, err := c.conditioned(ctx, v, draws, seed, drawn)
 			defer func() {
 				for _, one := range all {
 					one.Free()
@@ -299,10 +299,10 @@ func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, see
 			out = mat.NewDense(len(nodes), c.classes()*draws, nil)
 			for q, one := range all {
 				added.Count(int64(q), int64(len(all)))
-				if err := s.settle(ctx, v, one, columnsOf(weights, q*draws, (q+1)*draws)); err != nil {
+				if err := v.settle(ctx, one, columnsOf(weights, q*draws, (q+1)*draws)); err != nil {
 					return err
 				}
-				if err := s.fill(ctx, columnsOf(out, q*draws, (q+1)*draws), v, one, first); err != nil {
+				if err := v.fill(ctx, columnsOf(out, q*draws, (q+1)*draws), one); err != nil {
 					return err
 				}
 			}
@@ -313,22 +313,22 @@ func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, see
 }
 
 // conditioned returns prior draws of all classes, and H⁻¹(y − g_x − ε), class by class.
-func (c *normalClassifier) conditioned(ctx context.Context, s *stage, v kernel.Values, draws int, seed uint64, w *progress.Work) (all []kernel.Weights,
+func (c *normalClassifier) conditioned(ctx context.Context, v *view, draws int, seed uint64, w *progress.Work) (all []kernel.Weights,
 	weights *mat.Dense, err error) {
-	classes, n, r := c.classes(), len(c.nodes), s.parts[0]
+	classes, n, r := c.classes(), len(c.nodes), v.parts[0]
 	rest := mat.NewDense(n, classes*draws, nil)
 	own, other := c.sides(c.theta)
 	y := c.targets()
-	at := s.space.Block(r.axis, draws)
+	at := v.space.Block(r.axis, draws)
 	defer at.Free()
 	for q := range classes {
 		w.Count(int64(q), int64(classes))
-		one, err := v.Prior(ctx, draws, 0, uint64(rng.Derive(seed, fmt.Sprintf("class %d", q))))
+		one, err := v.of.Prior(ctx, draws, 0, uint64(rng.Derive(seed, fmt.Sprintf("class %d", q))))
 		if err != nil {
 			return all, nil, err
 		}
 		all = append(all, one)
-		if err := r.root.Here(ctx, at, v, one, false); err != nil {
+		if err := r.root.Here(ctx, at, v.of, one, false); err != nil {
 			return all, nil, err
 		}
 		g := numbersOf(at)
@@ -344,11 +344,11 @@ func (c *normalClassifier) conditioned(ctx context.Context, s *stage, v kernel.V
 			}
 		}
 	}
-	if err := s.space.Err(); err != nil {
+	if err := v.space.Err(); err != nil {
 		return all, nil, err
 	}
 	weights = mat.NewDense(n, classes*draws, nil)
-	return all, weights, c.solve(ctx, s, weights, rest, draws, forSamples)
+	return all, weights, c.solve(ctx, v.stage, weights, rest, draws, forSamples)
 }
 
 // columnsOf returns the columns [lo, hi) of x.

@@ -220,7 +220,7 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 // grow appends rows to the factor of p.
 func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
 	c, before, n := p.chol().Copy(), p.data.Len(), q.data.Len()
-	cross := mat.NewDense(n, n-before, nil) // K[x, new x]
+	cross := mat.NewDense(n, n-before, nil)                                                                        // K[x, new x]
 	if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil { // whose bits do not depend on how many are new
 		return err
 	}

@@ -57,19 +57,19 @@ func (p *Posterior) system(ctx context.Context, s *stage) (*system, error) {
 	return s.sys, err
 }
 
-// mean returns the standardised mean at as many places as l has, from row first of v on.
-func (p *Posterior) mean(ctx context.Context, s *stage, v kernel.Values, l places, first int) (space.Block, error) {
-	w := v.Zero(1)
+// mean returns the standardised mean at the nodes of a view.
+func (p *Posterior) mean(ctx context.Context, v *view) (space.Block, error) {
+	w := v.of.Zero(1)
 	defer w.Free()
-	if err := s.settle(ctx, v, w, mat.NewDense(len(p.alpha), 1, p.alpha)); err != nil {
+	if err := v.settle(ctx, w, mat.NewDense(len(p.alpha), 1, p.alpha)); err != nil {
 		return nil, err
 	}
-	axis, err := s.space.Axis(ctx, l.len())
+	axis, err := v.space.Axis(ctx, v.places)
 	if err != nil {
 		return nil, err
 	}
-	at := s.space.Block(axis, 1)
-	return at, v.Mul(ctx, at, w, first, false)
+	at := v.space.Block(axis, 1)
+	return at, v.of.Mul(ctx, at, w, v.first, false)
 }
 
 const (
@@ -79,21 +79,21 @@ const (
 	drawnNumbers  = 1 << 23
 )
 
-// draw calls do with the weights of posterior draws at so many places, those from number lo on, some at a time.
-func (p *Posterior) draw(ctx context.Context, s *stage, v kernel.Values, places, draws int, seed uint64, do func(w kernel.Weights, lo, columns int) error) error {
+// draw calls do with the weights of posterior draws, those from number lo on, some at a time.
+func (p *Posterior) draw(ctx context.Context, v *view, draws int, seed uint64, do func(w kernel.Weights, lo, columns int) error) error {
 	n, most := p.allData().Len(), draws
-	if d := space.DeviceOf(s.space); d != nil {
-		most = columnsAtATime(d, 2*p.Nodes()+places+8*n)
+	if d := space.DeviceOf(v.space); d != nil {
+		most = columnsAtATime(d, 2*p.Nodes()+v.places+8*n)
 	} else if n*draws >= drawnNumbers {
 		most = drawnTogether
 	}
 	for lo := 0; lo < draws; lo += most {
 		k := min(draws-lo, most)
-		w, err := v.Prior(ctx, k, lo, seed)
+		w, err := v.of.Prior(ctx, k, lo, seed)
 		if err != nil {
 			return err
 		}
-		if err = p.condition(ctx, s, v, w, k, lo, seed); err == nil {
+		if err = p.condition(ctx, v, w, k, lo, seed); err == nil {
 			err = do(w, lo, k)
 		}
 		w.Free()
@@ -108,8 +108,8 @@ func (p *Posterior) draw(ctx context.Context, s *stage, v kernel.Values, places,
 const noiseStream = "measurement noise"
 
 // condition turns prior draws g, from number lo on, into posterior draws, by K[·, x]·H⁻¹(y − g_x − ε).
-func (p *Posterior) condition(ctx context.Context, s *stage, v kernel.Values, w kernel.Weights, columns, lo int, seed uint64) error {
-	rests := make([]space.Block, len(s.parts))
+func (p *Posterior) condition(ctx context.Context, v *view, w kernel.Weights, columns, lo int, seed uint64) error {
+	rests := make([]space.Block, len(v.parts))
 	defer func() {
 		for _, b := range rests {
 			if b != nil {
@@ -118,9 +118,9 @@ func (p *Posterior) condition(ctx context.Context, s *stage, v kernel.Values, w 
 		}
 	}()
 	at := 0
-	for k, r := range s.parts {
+	for k, r := range v.parts {
 		var err error
-		if rests[k], err = p.rest(ctx, s, r, at, v, w, columns, lo, seed); err != nil {
+		if rests[k], err = p.rest(ctx, v, r, at, w, columns, lo, seed); err != nil {
 			return err
 		}
 		at += len(r.nodes)
@@ -133,13 +133,13 @@ func (p *Posterior) condition(ctx context.Context, s *stage, v kernel.Values, w 
 			b.Get(u.RawMatrix().Data[at*columns : (at+n)*columns])
 			at += n
 		}
-		if err := s.space.Err(); err != nil {
+		if err := v.space.Err(); err != nil {
 			return err
 		}
 		h.Solve(u, u)
-		return s.settle(ctx, v, w, u)
+		return v.settle(ctx, w, u)
 	}
-	sys, err := p.system(ctx, s)
+	sys, err := p.system(ctx, v.stage)
 	if err != nil {
 		return err
 	}
@@ -149,13 +149,13 @@ func (p *Posterior) condition(ctx context.Context, s *stage, v kernel.Values, w 
 	if err := sys.solve(ctx, u, rests[0], true, forSamples); err != nil {
 		return err
 	}
-	return v.Settle(ctx, w, s.parts[0].root, u)
+	return v.of.Settle(ctx, w, v.parts[0].root, u)
 }
 
 // rest returns y − g_x − ε at measured rows, which are those from number first on.
-func (p *Posterior) rest(ctx context.Context, s *stage, r *rows, first int, v kernel.Values, w kernel.Weights, columns, lo int, seed uint64) (space.Block, error) {
+func (p *Posterior) rest(ctx context.Context, v *view, r *rows, first int, w kernel.Weights, columns, lo int, seed uint64) (space.Block, error) {
 	n := len(r.nodes)
-	y, sd, g := s.space.Block(r.axis, 1), s.space.Block(r.axis, 1), s.space.Block(r.axis, columns)
+	y, sd, g := v.space.Block(r.axis, 1), v.space.Block(r.axis, 1), v.space.Block(r.axis, columns)
 	defer func() {
 		for _, b := range []space.Block{y, sd, g} {
 			b.Free()
@@ -167,7 +167,7 @@ func (p *Posterior) rest(ctx context.Context, s *stage, r *rows, first int, v ke
 		roots[i] = math.Sqrt(p.noise[first+i])
 	}
 	sd.Set(roots)
-	if err := r.root.Here(ctx, g, v, w, false); err != nil {
+	if err := r.root.Here(ctx, g, v.of, w, false); err != nil {
 		return nil, err
 	}
 	var numbers []uint32 // of all
@@ -176,7 +176,7 @@ func (p *Posterior) rest(ctx context.Context, s *stage, r *rows, first int, v ke
 			numbers = append(numbers, uint32(first+i))
 		}
 	}
-	rest := s.space.Block(r.axis, columns)
+	rest := v.space.Block(r.axis, columns)
 	rest.Normals(seed, noiseStream, lo, numbers)
 	rest.Observe(y, g, sd)
 	return rest, nil

@@ -51,8 +51,8 @@ func (p *Posterior) MeanPart(ctx context.Context, nodes []int, lo, hi int) ([]fl
 // standardMean returns the mean of standardised values at places.
 func (p *Posterior) standardMean(ctx context.Context, l places) (mean []float64, err error) {
 	err = p.compute(ctx, "predicted", func(s *stage) error {
-		return s.values(ctx, l, func(v kernel.Values, first int) error {
-			at, err := p.mean(ctx, s, v, l, first)
+		return s.view(ctx, l, func(v *view) error {
+			at, err := p.mean(ctx, v)
 			if err != nil {
 				return err
 			}
@@ -156,8 +156,8 @@ func (p *Posterior) SDError(nodes int) float64 {
 // of the nodes times a group.
 func (p *Posterior) sampledVariance(ctx context.Context, l places, w *progress.Work) (out []float64, err error) {
 	err = p.compute(ctx, "predicted", func(s *stage) error {
-		return s.values(ctx, l, func(v kernel.Values, first int) error {
-			out, err = p.variance(ctx, s, v, l, first, w)
+		return s.view(ctx, l, func(v *view) error {
+			out, err = p.variance(ctx, v, w)
 			return err
 		})
 	})
@@ -167,13 +167,13 @@ func (p *Posterior) sampledVariance(ctx context.Context, l places, w *progress.W
 	return out, nil
 }
 
-// variance returns the sampled variance at places, from row first of v on.
-func (p *Posterior) variance(ctx context.Context, s *stage, v kernel.Values, l places, first int, w *progress.Work) ([]float64, error) {
-	at, err := p.mean(ctx, s, v, l, first)
+// variance returns the sampled variance at the nodes of a view.
+func (p *Posterior) variance(ctx context.Context, v *view, w *progress.Work) ([]float64, error) {
+	at, err := p.mean(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, l.len()) // the mean first
+	out := make([]float64, v.places) // the mean first
 	at.Get(out)
 	at.Free()
 	var means, squares []space.Block
@@ -182,12 +182,12 @@ func (p *Posterior) variance(ctx context.Context, s *stage, v kernel.Values, l p
 			b.Free()
 		}
 	}()
-	if err := s.pieces(l.len(), func(lo, hi int) error {
-		axis, err := s.space.Axis(ctx, hi-lo)
+	if err := v.pieces(func(lo, hi int) error {
+		axis, err := v.space.Axis(ctx, hi-lo)
 		if err != nil {
 			return err
 		}
-		m, q := s.space.Block(axis, 1), s.space.Block(axis, 1)
+		m, q := v.space.Block(axis, 1), v.space.Block(axis, 1)
 		m.Set(out[lo:hi])
 		q.Zero()
 		means, squares = append(means, m), append(squares, q)
@@ -198,12 +198,12 @@ func (p *Posterior) variance(ctx context.Context, s *stage, v kernel.Values, l p
 	group := drawGroup(p.Nodes())
 	groups := varianceDraws / group
 	for b := range groups {
-		err := p.draw(ctx, s, v, l.len(), group, varianceSeed+uint64(b), func(weights kernel.Weights, _, columns int) error {
+		err := p.draw(ctx, v, group, varianceSeed+uint64(b), func(weights kernel.Weights, _, columns int) error {
 			at := 0
-			return s.pieces(l.len(), func(lo, _ int) error {
-				values := s.space.Block(means[at].Axis(), columns)
+			return v.pieces(func(lo, _ int) error {
+				values := v.space.Block(means[at].Axis(), columns)
 				defer values.Free()
-				if err := v.Mul(ctx, values, weights, first+lo, false); err != nil {
+				if err := v.of.Mul(ctx, values, weights, v.first+lo, false); err != nil {
 					return err
 				}
 				squares[at].AddSpread(values, means[at])
@@ -224,7 +224,7 @@ func (p *Posterior) variance(ctx context.Context, s *stage, v kernel.Values, l p
 		b.Get(out[row : row+n])
 		row += n
 	}
-	return out, s.space.Err()
+	return out, v.space.Err()
 }
 
 // toUnits takes draws to the units of the data.
@@ -360,9 +360,9 @@ func (p *Posterior) SamplePart(ctx context.Context, nodes []int, lo, hi, draws i
 func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64) (out *mat.Dense, err error) {
 	err = p.compute(ctx, "predicted", func(s *stage) error {
 		out = mat.NewDense(l.len(), draws, nil)
-		return s.values(ctx, l, func(v kernel.Values, first int) error {
-			return p.draw(ctx, s, v, l.len(), draws, seed, func(w kernel.Weights, at, columns int) error {
-				return s.fill(ctx, columnsOf(out, at, at+columns), v, w, first)
+		return s.view(ctx, l, func(v *view) error {
+			return p.draw(ctx, v, draws, seed, func(w kernel.Weights, at, columns int) error {
+				return v.fill(ctx, columnsOf(out, at, at+columns), w)
 			})
 		})
 	})

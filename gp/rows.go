@@ -79,7 +79,9 @@ func (r *rows) set(ctx context.Context, theta []float64) error {
 }
 
 // apply sets dst to the product of the kernel with x.
-func (r *rows) apply(ctx context.Context, dst, x space.Block) error { return r.root.Apply(ctx, dst, x, false) }
+func (r *rows) apply(ctx context.Context, dst, x space.Block) error {
+	return r.root.Apply(ctx, dst, x, false)
+}
 
 // precondition returns the preconditioners for noise variances at the hyperparameters of set. They belong to the rows.
 func (r *rows) precondition(ctx context.Context, noise []float64) (*preconditioners, error) {
