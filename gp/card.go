@@ -219,5 +219,13 @@ func (m *Model) On(c *Card) *Model {
 	return &other
 }
 
+// Within returns the model with posteriors whose solves end at relative residuals of at most that, and iterate in float64
+// alone. Without it they end where what is left matters little beside the uncertainty.
+func (m *Model) Within(residual float64) *Model {
+	other := *m
+	other.how.residual, other.how.double = residual, true
+	return &other
+}
+
 // Card returns the card of the fit, or that of On; nil: none.
 func (m *Model) Card() *Card { return m.card }

@@ -42,9 +42,7 @@ type system struct {
 // newSystem prepares to solve for noise variances, at the hyperparameters of the rows.
 func newSystem(ctx context.Context, r *rows, noise []float64, how Stochastic, h *hold) (*system, error) {
 	s := &system{rows: r, how: how, hold: h, noise: noise, classes: 1}
-	s.cg = solve.System{Space: r.space, Axis: r.axis, Noise: r.space.Block(r.axis, 1), Apply: func(ctx context.Context, dst, x space.Block) error {
-		return r.root.Apply(ctx, dst, x, false)
-	}}
+	s.cg = solve.System{Space: r.space, Axis: r.axis, Noise: r.space.Block(r.axis, 1), Apply: r.apply}
 	s.cg.Noise.Set(noise)
 	var err error
 	if s.least, err = least(ctx, r.space, noise); err != nil || how.Plain {
@@ -183,7 +181,13 @@ func (s *system) run(ctx context.Context, x, b space.Block, cold bool, a accurac
 		norms[j] = math.Sqrt(v)
 	}
 	n, _ := s.cg.Axis.All()
-	opts := solve.Options{ColumnTol: a.of(n, s.least, norms), MaxIter: cmp.Or(s.how.most, solveMost)}
+	tols := a.of(n, s.least, norms)
+	if most := s.how.residual; most > 0 {
+		for j, tol := range tols {
+			tols[j] = min(tol, most)
+		}
+	}
+	opts := solve.Options{ColumnTol: tols, MaxIter: cmp.Or(s.how.most, solveMost)}
 	if !a.single || !s.single() {
 		_, err := s.cg.CG(ctx, x, b, cold, opts)
 		return err
