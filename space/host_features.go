@@ -32,7 +32,7 @@ type hostFeatures[F floats] struct {
 	coeff     []float64
 	val, valT []F
 	phi, phiT product[F]
-	carry     func(ctx context.Context) error                                          // brings val to valT
+	carry     func(ctx context.Context) error                                          // brings val to valT; nil: there is no valT
 	columnsOf func(i int) (cols []uint32, widened bool)                                // of row i
 	widen     func(x sparse.Block[F]) (met sparse.Block[F], release func(), err error) // rows that others have; nil: there are none
 	squares   *block[F]
@@ -52,23 +52,47 @@ func (h *host[F]) Features(ctx context.Context, rows Axis, p *Pattern, unit bool
 	if err != nil {
 		return nil, err
 	}
-	turned, err := p.Turned()
-	if err != nil {
-		return nil, err
-	}
-	if turned.From == nil {
+	if len(p.Col) > math.MaxUint32 {
 		return nil, fmt.Errorf("features: %d entries; take fewer measurements", len(p.Col))
 	}
-	f.valT = make([]F, len(f.val))
 	phi, err := sparse.WithValues(shape, f.val)
 	if err != nil {
 		return nil, err
 	}
+	f.phi = productOf(phi)
+	f.columnsOf = func(i int) ([]uint32, bool) { return p.Col[p.Ptr[i]:p.Ptr[i+1]], false }
+	scattered := 0 // columns
+	f.phiT = func(dst, x sparse.Block[F], lo int, add bool) error {
+		if scattered += x.Cols; scattered <= scatterMost && len(p.Col) < scatterEntries {
+			return f.scatter(p, dst, x, add)
+		}
+		if err := f.turn(p); err != nil {
+			return err
+		}
+		return f.phiT(dst, x, lo, add)
+	}
+	return f, nil
+}
+
+// A transpose takes as long to make as some products without it: the first scatterMost columns of a matrix of few entries
+// are multiplied without, for a search has other rows in every step.
+const (
+	scatterMost    = 8
+	scatterEntries = 1 << 20
+)
+
+// turn makes a transpose, for products with Φᵀ from now on.
+func (f *hostFeatures[F]) turn(p *Pattern) error {
+	turned, err := p.Turned()
+	if err != nil {
+		return err
+	}
+	f.valT = make([]F, len(f.val))
 	phiT, err := sparse.WithValues(turned.Shape, f.valT)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f.phi, f.phiT = productOf(phi), productOf(phiT)
+	f.phiT = productOf(phiT)
 	f.carry = func(context.Context) error {
 		parallel.Ranges(len(f.valT), 1<<16, func(lo, hi int) {
 			for q, from := range turned.From[lo:hi] {
@@ -77,8 +101,38 @@ func (h *host[F]) Features(ctx context.Context, rows Axis, p *Pattern, unit bool
 		})
 		return nil
 	}
-	f.columnsOf = func(i int) ([]uint32, bool) { return p.Col[p.Ptr[i]:p.Ptr[i+1]], false }
-	return f, nil
+	return f.carry(context.Background())
+}
+
+// scatter is a product with Φᵀ, row by row of Φ. Its bits are those of a transpose, which sums in the order of the rows too.
+func (f *hostFeatures[F]) scatter(p *Pattern, dst, x sparse.Block[F], add bool) error {
+	to := dst
+	if add {
+		t := f.host.block(Rows(dst.Rows), dst.Cols)
+		defer t.Free()
+		to = t.strip(0, dst.Cols)
+	}
+	for i := range to.Rows {
+		clear(to.Data[i*to.Stride:][:to.Cols])
+	}
+	for a := range x.Rows {
+		from := x.Data[a*x.Stride:][:x.Cols]
+		for q := p.Ptr[a]; q < p.Ptr[a+1]; q++ {
+			v, out := f.val[q], to.Data[int(p.Col[q])*to.Stride:][:to.Cols]
+			for s, w := range from {
+				out[s] += F(v * w)
+			}
+		}
+	}
+	if add {
+		for i := range dst.Rows {
+			out := dst.Data[i*dst.Stride:][:dst.Cols]
+			for s, v := range to.Data[i*to.Stride:][:dst.Cols] {
+				out[s] += v
+			}
+		}
+	}
+	return nil
 }
 
 // share spreads the columns over the processes, which own equal numbers of nodes, or those that are their rows.
@@ -163,6 +217,9 @@ func (f *hostFeatures[F]) Set(ctx context.Context, coeff []float64) error {
 			err = rangeError{coeff}
 		}
 		return err
+	}
+	if f.carry == nil {
+		return nil
 	}
 	return f.carry(ctx)
 }
