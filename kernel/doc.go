@@ -32,6 +32,32 @@
 // compute products (Cross), entries (Gram, Diag), draws from N(0, K) (Prior) and
 // derivatives by θ (Grad, GramGrad).
 //
+// # The algebra of roots
+//
+// A [Root] is a kernel at some nodes as K = F·Fᵀ, in the blocks of a space (package space): float64 or float32 of this
+// process, a graphics card, or the rows that several processes share. Everything that inference needs follows from F:
+//
+//	products         K·x = F(Fᵀx)                                Root.Apply
+//	gradients        uᵀ(∂K/∂θ)w from the same projections        Root.Slopes
+//	prior draws      F·w with w ~ N(0, I)                        Values.Prior, Values.Mul
+//	posterior draws  F_·(w + Fᵀu), for the solution u of a       Values.Settle
+//	                 system with K + noise
+//	other nodes      F_· there, with the same weights w          Values
+//
+// Kernels combine as their roots do, in every space alike:
+//
+//	random features        Φ = Σ f_l Ψ_l, sparse
+//	a linear kernel        s·X; Fourier features are such an X; a constant or a trend is one column
+//	a sum                  the columns of its terms side by side
+//	a scaling              a diagonal on the left: unit variance is D·F
+//	many scales            [Φ₀ | s₁P₁Φ̂₁ | s₂P₁P₂Φ̂₂ | …], with interpolations P
+//	lone nodes             a masked row, and one weight of its own for each
+//	nodes × periods        F ⊗ L with LLᵀ the correlation of the periods
+//
+// Kernels that have entries only, such as exact smooth kernels and products, are the second and last kind: their root is
+// that of products with the entries, in the float64 memory of this process. What a kernel may add is a preconditioner, an
+// exact factor and a cheaper diagonal ([Abilities]). Package kerneltest compares every root with the entries.
+//
 // # Covariates
 //
 // What is known about the nodes beside the graph is a matrix X with a row x per node:
