@@ -58,7 +58,7 @@ const (
 	mostDegree    = 400                // of a filter,
 	filterGain    = 1e10               // by which it raises the largest eigenvalue, if that takes no higher degree
 	blockName     = "singular vectors" // of the random numbers that blocks start from
-	rowBlock      = 2048 // rows that are worked on as one
+	rowBlock      = 2048               // rows that are worked on as one
 )
 
 // singularVectors returns the leading singular vectors of a, at most want, with zeros

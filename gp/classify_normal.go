@@ -138,10 +138,11 @@ func (c *normalClassifier) compute(ctx context.Context, what string, do func(s *
 	}
 	own, _ := c.params.split(c.theta)
 	of := setting{c.kernel, own, c.cov, c.meanVar, c.nodes}
-	if done, err := c.card.try(ctx, device, what, func(in space.Space, h *hold) error { return of.on(ctx, in, h, true, do) }); done || err != nil {
+	at := func(in space.Space, h *hold) error { return of.on(ctx, in, h, true, do) }
+	if done, err := c.card.try(ctx, device, what, at); done || err != nil {
 		return err
 	}
-	return of.on(ctx, space.Host(), c.hold, true, do)
+	return at(space.Host(), c.hold)
 }
 
 // solve sets dst = H_c⁻¹b for blocks with the given number of columns per class, class by class.

@@ -220,8 +220,8 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 // grow appends rows to the factor of p.
 func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
 	c, before, n := p.chol().Copy(), p.data.Len(), q.data.Len()
-	cross := mat.NewDense(n, n-before, nil)                                                                        // K[x, new x]
-	if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil { // whose bits do not depend on how many are new
+	cross := mat.NewDense(n, n-before, nil) // K[x, new x], whose bits do not depend on how many are new
+	if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil {
 		return err
 	}
 	column := make([]float64, n)

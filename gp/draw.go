@@ -153,7 +153,8 @@ func (p *Posterior) condition(ctx context.Context, v *view, w kernel.Weights, co
 }
 
 // rest returns y − g_x − ε at measured rows, which are those from number first on.
-func (p *Posterior) rest(ctx context.Context, v *view, r *rows, first int, w kernel.Weights, columns, lo int, seed uint64) (space.Block, error) {
+func (p *Posterior) rest(ctx context.Context, v *view, r *rows, first int, w kernel.Weights, columns, lo int, seed uint64) (
+	space.Block, error) {
 	n := len(r.nodes)
 	y, sd, g := v.space.Block(r.axis, 1), v.space.Block(r.axis, 1), v.space.Block(r.axis, columns)
 	defer func() {

@@ -82,7 +82,8 @@ func (l *marginal) estimate(ctx context.Context, theta []float64, opts FitOption
 }
 
 // estimateIn returns −½(yᵀH⁻¹y + log det H) in a memory, and the standard error of the determinant.
-func (l *marginal) estimateIn(ctx context.Context, in space.Space, h *hold, d Data, theta []float64, opts FitOptions) (value, se float64, err error) {
+func (l *marginal) estimateIn(ctx context.Context, in space.Space, h *hold, d Data, theta []float64, opts FitOptions) (
+	value, se float64, err error) {
 	r, err := h.rowsAt(ctx, in, l.kernel, d.Nodes, l.meanVar)
 	switch {
 	case err != nil:

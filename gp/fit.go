@@ -105,6 +105,8 @@ type Stochastic struct {
 
 	single, shared, most int  // other limits than singleFrom, sharedFrom and solveMost; 0: those
 	double               bool // iterations in float64 alone
+
+	residual float64 // of the solves of posteriors at most; 0: what they need
 }
 
 func (s Stochastic) singleFrom() int { return cmp.Or(s.single, singleFrom) }
@@ -391,7 +393,8 @@ const (
 
 // fitIteratively starts from an exact fit to a few patches and goes on by
 // stochastic gradients of the whole.
-func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions, h *hold) (theta []float64, r FitReport, err error) {
+func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions, h *hold) (
+	theta []float64, r FitReport, err error) {
 	scattered, err := l.scattered(starts[0])
 	if err != nil {
 		return nil, r, err

@@ -238,7 +238,8 @@ func (m *Multiscale) share(ctx context.Context, l *ladder, k int) error {
 	}
 	label, nodes := touched(q, rows, everyone)
 	part, axis := nodes, space.Rows(len(nodes))
-	if n := m.scales[k].grf.Nodes(); n >= m.sharedFrom*space.Processes(l.space) && n > coarseMost { // the preconditioner needs all of the small ones
+	// The preconditioner needs all of the small ones.
+	if n := m.scales[k].grf.Nodes(); n >= m.sharedFrom*space.Processes(l.space) && n > coarseMost {
 		axis = space.EvenAxis(l.space, len(nodes))
 		_, lo := axis.All()
 		part = nodes[lo : lo+axis.Own : lo+axis.Own]

@@ -237,7 +237,8 @@ func checkRanks(t *testing.T, k kernel.Kernel, single bool) {
 }
 
 // rankNumbers returns what a rank computes with its rows, of all ranks together.
-func rankNumbers(ctx context.Context, k kernel.Kernel, theta []float64, rows []int, group *ranks.Group, single bool) (all []float64, err error) {
+func rankNumbers(ctx context.Context, k kernel.Kernel, theta []float64, rows []int, group *ranks.Group, single bool) (
+	all []float64, err error) {
 	in := space.Together(ctx, group, single)
 	nodes := upTo(k.Nodes())
 	if !group.Alone() {

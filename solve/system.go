@@ -48,8 +48,8 @@ func (s *System) CG(ctx context.Context, x, b space.Block, cold bool, opts Optio
 func (s *System) conjugate(ctx context.Context, x, b space.Block, cold bool, opts Options) (Stats, error) {
 	k := b.Columns()
 	if x.Columns() != k || x.Axis().Own != b.Axis().Own || s.Noise.Axis().Own != b.Axis().Own {
-		return Stats{}, fmt.Errorf("%w: %d×%d solutions and %d noise variances for %d×%d right-hand sides", ErrArgument, x.Axis().Own, x.Columns(),
-			s.Noise.Axis().Own, b.Axis().Own, k)
+		return Stats{}, fmt.Errorf("%w: %d×%d solutions and %d noise variances for %d×%d right-hand sides", ErrArgument,
+			x.Axis().Own, x.Columns(), s.Noise.Axis().Own, b.Axis().Own, k)
 	}
 	if err := opts.check(k); err != nil {
 		return Stats{}, err
@@ -170,7 +170,8 @@ func SystemOf(a Operator, noise []float64) *System {
 
 // CG solves (A + diag(noise))·X = B as System.CG does, by a preconditioner of the memory of this process; nil means none.
 // dst holds the starting guess.
-func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, precond Preconditioner, opts Options) (Stats, error) {
+func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, precond Preconditioner, opts Options) (
+	Stats, error) {
 	if err := checkShifted(a, noise); err != nil {
 		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
 	}

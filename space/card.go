@@ -186,8 +186,8 @@ type cardDense struct {
 func (c card) Dense(rows Axis, x *mat.Dense) Matrix {
 	n, width := x.Dims()
 	turned := mat.DenseCopyOf(x.T())
-	return &cardDense{c.device, c.device.Dense(n, width, mat.DenseCopyOf(x).RawMatrix().Data), c.device.Dense(width, n, turned.RawMatrix().Data),
-		rows, Rows(width)}
+	m, t := mat.DenseCopyOf(x).RawMatrix().Data, turned.RawMatrix().Data
+	return &cardDense{c.device, c.device.Dense(n, width, m), c.device.Dense(width, n, t), rows, Rows(width)}
 }
 
 func (m *cardDense) Mul(dst, x Block, lo int, scale float64, add bool) {

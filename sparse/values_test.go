@@ -38,7 +38,8 @@ func TestSingleMul(t *testing.T) {
 			}
 			for _, threads := range []int{1, 3} {
 				runtime.GOMAXPROCS(threads)
-				for kernel, rows := range map[string]func(a *CSR, val []float32, dst, x Block[float32], lo, hi int){"default": mulSingle, "go": mulSingleGo} {
+				type product = func(a *CSR, val []float32, dst, x Block[float32], lo, hi int)
+				for kernel, rows := range map[string]product{"default": mulSingle, "go": mulSingleGo} {
 					gap := width % 3
 					dst := Block[float32]{Rows: a.rows, Cols: width, Stride: width + gap, Data: make([]float32, a.rows*(width+gap))}
 					for i := range dst.Data {
@@ -46,7 +47,7 @@ func TestSingleMul(t *testing.T) {
 					}
 					a.mulSingle(ValuesOf[float32](a).val, dst, x, rows)
 					if kernel == "default" && gap == 0 {
-						for name, add := range map[string]func(a *CSR, val []float32, dst, x Block[float32], lo, hi int){"default": mulSingleAdd, "go": mulSingleAddGo} {
+						for name, add := range map[string]product{"default": mulSingleAdd, "go": mulSingleAddGo} {
 							sum := Block[float32]{Rows: a.rows, Cols: width, Stride: width, Data: slices.Clone(dst.Data)}
 							a.mulSingle(ValuesOf[float32](a).val, sum, x, add)
 							for q, v := range sum.Data {

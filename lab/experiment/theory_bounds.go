@@ -191,7 +191,8 @@ func (s theorySettings) conditioning(ctx context.Context) (*Result, error) {
 	solved := math.Inf(1)
 	for begin := time.Now(); math.IsInf(solved, 1) || time.Since(begin) < patience; {
 		start := time.Now()
-		if stats, err = solve.CG(ctx, mat.NewDense(nodes, 1, nil), op, noise, b, nil, solve.Options{Tol: solveTol, MaxIter: solveMost}); err != nil {
+		opts := solve.Options{Tol: solveTol, MaxIter: solveMost}
+		if stats, err = solve.CG(ctx, mat.NewDense(nodes, 1, nil), op, noise, b, nil, opts); err != nil {
 			return nil, err
 		}
 		solved = min(solved, time.Since(start).Seconds())
