@@ -220,8 +220,9 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 // grow appends rows to the factor of p.
 func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
 	c, before, n := p.chol().Copy(), p.data.Len(), q.data.Len()
-	cross := mat.NewDense(n, n-before, nil) // K[x, new x], whose bits do not depend on how many are new
-	if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil {
+	q.solver = exactly{c}
+	cross, err := q.cross(ctx, before)
+	if err != nil {
 		return err
 	}
 	column := make([]float64, n)
@@ -233,6 +234,15 @@ func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
 			return err
 		}
 	}
-	q.solver = exactly{c}
 	return nil
+}
+
+// cross returns K[x, new x] for the measurements from number before on. Its bits do not depend on how many they are.
+func (q *Posterior) cross(ctx context.Context, before int) (*mat.Dense, error) {
+	n, added := q.data.Len(), q.data.Nodes[before:]
+	cross := mat.NewDense(n, len(added), nil)
+	if !kernel.ByRows(q.cov) {
+		return cross, q.cov.Cross(q.data.Nodes, added).Apply(ctx, cross, identity(len(added)))
+	}
+	return cross, q.compute(ctx, "conditioned", func(s *stage) error { return s.cross(ctx, cross, added) })
 }

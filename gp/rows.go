@@ -160,35 +160,33 @@ func (h *hold) take(place slot, right func(r *rows) bool) *rows {
 	return r
 }
 
-const (
-	tailFrom = 256 // fewest measurements to which others are added as a tail,
-	tailMost = 64  // and most of those
-)
+// headRows is the number of measurements to which a head is rounded down: a search, which measures one at a time, then makes
+// fewer than so many rows in most of its steps.
+const headRows = 64
 
-// partsAt is rowsAt in parts: the measurements that are kept, if they are the first ones, and those that
-// were added since. The memory of this process has one part, whose bits do not depend on what came before.
+// partsAt is rowsAt in parts, a head and the rest, so that more measurements leave the head as it is. Where it ends depends on
+// their number alone, for what was computed before must not show in the bits.
 func (h *hold) partsAt(ctx context.Context, s space.Space, k kernel.Kernel, nodes []int, constant float64) ([]*rows, error) {
-	base := h.take(ofRows, func(r *rows) bool {
-		n := len(r.nodes)
-		return space.DeviceOf(s) != nil && n >= tailFrom && n < len(nodes) && len(nodes) <= n+tailMost && r.is(k, nodes[:n], constant)
-	})
-	if base == nil {
+	n := len(nodes) / headRows * headRows
+	if n < 4*headRows || n == len(nodes) {
 		r, err := h.rowsAt(ctx, s, k, nodes, constant)
 		if r == nil {
 			return nil, err
 		}
 		return []*rows{r}, nil
 	}
-	added := nodes[len(base.nodes):]
-	tail := h.take(ofTail, func(r *rows) bool { return r.is(k, added, constant) })
+	head, err := h.rowsAt(ctx, s, k, nodes[:n], constant)
+	if head == nil {
+		return nil, err
+	}
+	tail := h.take(ofTail, func(r *rows) bool { return r.is(k, nodes[n:], constant) })
 	if tail == nil {
-		var err error
-		if tail, err = newRows(ctx, s, k, added, constant, kernel.RootOptions{}); tail == nil {
-			h.keep([]*rows{base})
+		if tail, err = newRows(ctx, s, k, nodes[n:], constant, kernel.RootOptions{}); tail == nil {
+			h.keep([]*rows{head})
 			return nil, err
 		}
 	}
-	return []*rows{base, tail}, nil
+	return []*rows{head, tail}, nil
 }
 
 // keep keeps rows, in one or two parts, in place of what was kept.

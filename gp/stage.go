@@ -142,6 +142,41 @@ func (v *view) pieces(do func(lo, hi int) error) error {
 	return nil
 }
 
+// cross sets dst to K[x, added], as functions K[·, added] at the measured nodes.
+func (s *stage) cross(ctx context.Context, dst *mat.Dense, added []int) error {
+	r, err := newRows(ctx, s.space, s.kernel, added, s.constant, kernel.RootOptions{})
+	if r == nil {
+		return cmp.Or(err, errNotThere)
+	}
+	defer r.free()
+	if err := r.set(ctx, s.theta); err != nil {
+		return err
+	}
+	of, err := kernel.ValuesOf(ctx, s.cov, s.space, added)
+	if of == nil || err != nil {
+		return cmp.Or(err, errNotThere)
+	}
+	defer of.Free()
+	one, w := blockOf(s.space, r.axis, identity(len(added))), of.Zero(len(added))
+	defer one.Free()
+	defer w.Free()
+	if err := of.Settle(ctx, w, r.root, one); err != nil {
+		return err
+	}
+	at := 0
+	for _, part := range s.parts {
+		here := s.space.Block(part.axis, len(added))
+		defer here.Free()
+		if err := part.root.Here(ctx, here, of, w, false); err != nil {
+			return err
+		}
+		n := len(part.nodes)
+		dst.Slice(at, at+n, 0, len(added)).(*mat.Dense).Copy(numbersOf(here))
+		at += n
+	}
+	return ctx.Err()
+}
+
 // identity returns the identity matrix.
 func identity(n int) *mat.Dense {
 	one := mat.NewDense(n, n, nil)

@@ -126,8 +126,17 @@ func (r *grfRoot) Here(_ context.Context, dst space.Block, of Values, w Weights,
 		places := r.space.Places(r.nodes)
 		defer places.Free()
 		mid.Gather(own.Block, places)
-	case own.drawn == nil:
+	case own.drawn == nil: // a weight that the values do not have is zero
 		mid.Zero()
+		s := from.sharedWith(r)
+		some := r.space.Block(space.Rows(s.count), own.Columns())
+		defer some.Free()
+		some.Gather(own.Block, s.to)
+		if s.from == nil {
+			mid.AddScaled(some, nil, 1)
+		} else {
+			mid.Scatter(some, s.from)
+		}
 	default: // others than those of the values are needed
 		own.drawn(mid, r.nodes)
 	}
@@ -264,12 +273,7 @@ func (v *grfValues) share(ctx context.Context, rows space.Axis, nodes []int) (sq
 
 func (v *grfValues) Free() {
 	v.phi.Free()
-	for _, s := range v.shared {
-		if s.from != nil {
-			s.from.Free()
-		}
-		s.to.Free()
-	}
+	v.forget()
 }
 
 func (v *grfValues) Zero(columns int) Weights {
@@ -335,8 +339,25 @@ func (v *grfValues) sharedWith(r *grfRoot) sharedColumns {
 		giveBack()
 		s = sharedColumns{v.space.Places(from), v.space.Places(to), len(from)}
 	}
+	if len(v.shared) == sharedMost {
+		v.forget()
+	}
 	v.shared[r] = s
 	return s
+}
+
+// sharedMost is how many roots values keep columns in common with: those of a search come and go.
+const sharedMost = 4
+
+// forget gives back what is known of columns in common.
+func (v *grfValues) forget() {
+	for _, s := range v.shared {
+		if s.from != nil {
+			s.from.Free()
+		}
+		s.to.Free()
+	}
+	clear(v.shared)
 }
 
 func places32(n int) []uint32 {
