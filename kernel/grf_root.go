@@ -96,14 +96,14 @@ func (r *grfRoot) unitSlopes(shape, weight []float64, u, w space.Block) (byVaria
 func (r *grfRoot) AddDiag(_ context.Context, dst []float64) error {
 	squares := make([]float64, len(dst))
 	r.phi.Squares().Get(squares)
-	for a, v := range squares {
-		switch {
+	each(len(dst), func(a int) {
+		switch v := squares[a]; {
 		case !r.unit:
 			dst[a] += v
 		case v > 0:
 			dst[a] += r.variance
 		}
-	}
+	})
 	return r.space.Err()
 }
 

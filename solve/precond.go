@@ -3,7 +3,9 @@ package solve
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"grfgp/internal/parallel"
 	"grfgp/space"
 )
 
@@ -46,17 +48,22 @@ func inverses(s space.Space, a space.Axis, d []float64) (inv, invSqrt space.Bloc
 	if len(d) != a.Own {
 		return nil, nil, 0, fmt.Errorf("%d of %d: %w", len(d), a.Own, ErrArgument)
 	}
-	one, root, log := make([]float64, len(d)), make([]float64, len(d)), make([]float64, len(d))
-	for i, v := range d {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return nil, nil, 0, fmt.Errorf("%d is %g: %w", i, v, ErrNotPositiveDefinite)
-		}
-		one[i], root[i], log[i] = 1/v, 1/math.Sqrt(v), math.Log(v)
+	if i := slices.IndexFunc(d, func(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }); i >= 0 {
+		return nil, nil, 0, fmt.Errorf("%d is %g: %w", i, d[i], ErrNotPositiveDefinite)
 	}
 	inv, invSqrt = s.Block(a, 1), s.Block(a, 1)
-	inv.Set(one)
-	invSqrt.Set(root)
-	return inv, invSqrt, space.Sum(s, a, log), nil
+	x := make([]float64, len(d))
+	of := func(f func(v float64) float64) []float64 {
+		parallel.Ranges(len(d), 1<<14, func(lo, hi int) {
+			for i, v := range d[lo:hi] {
+				x[lo+i] = f(v)
+			}
+		})
+		return x
+	}
+	inv.Set(of(func(v float64) float64 { return 1 / v }))
+	invSqrt.Set(of(func(v float64) float64 { return 1 / math.Sqrt(v) }))
+	return inv, invSqrt, space.Sum(s, a, of(math.Log)), nil
 }
 
 // Apply sets dst = P⁻¹·r.
