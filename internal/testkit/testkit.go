@@ -53,6 +53,15 @@ func Unraced(t testing.TB) {
 	}
 }
 
+// FirstIfRaced returns some cases, of which the race detector sees only the first: the others run the same code with
+// other numbers.
+func FirstIfRaced[T any](cases ...T) []T {
+	if Raced {
+		return cases[:1]
+	}
+	return cases
+}
+
 // Data returns the path of a file or folder of the data sets, or skips the test. They are in
 // the folder GRFGP_DATA, or in ../shared/datasets beside the repository.
 func Data(t testing.TB, path string) string {
