@@ -313,6 +313,7 @@ func TestCovariatesJoined(t *testing.T) {
 // Every verb that fits a model takes columns.
 func TestCovariatesOfVerbs(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	r := newRoads(t, nil, "")
 	files := []string{"--edges", r.edges, "--nodes", r.nodes, "--family", "diffusion", "--scales", "one", "--roles", "none", "--covariates",
 		"all", "--json"}
@@ -424,6 +425,7 @@ func TestCovariatesCora(t *testing.T) {
 // uses is said not to be used.
 func TestOneFileOfBoth(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	r := newRoads(t, nil, "")
 	both := filepath.Join(r.dir, "both.csv")
 	nodes, err := os.ReadFile(r.nodes)

@@ -96,6 +96,7 @@ func TestRepeatsCoverNewReadings(t *testing.T) {
 // are.
 func TestRepeatsInOtherVerbs(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	readings := repeatedReadings(t, 1)
 	base := []string{"--generate", "ring:200", "--measurements", readings, "--family", "diffusion", "--scales", "one"}
 	file := filepath.Join(t.TempDir(), "m.model")
