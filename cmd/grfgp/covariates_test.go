@@ -110,9 +110,9 @@ func TestPredictCovariates(t *testing.T) {
 			t.Errorf("nothing said of %q in\n%s", said, with.err)
 		}
 	}
-	const unused = "the covariates do not improve the likelihood, so the model leaves them out"
+	const used, unused = "fitting: diffusion + covariates", "the covariates do not improve the likelihood, so the model leaves them out"
 	one := r.predict(t, "--json", "--covariates", "kind")
-	if strings.Contains(with.err, unused) || strings.Contains(one.err, unused) == strings.Contains(one.err, "diffusion + covariates") {
+	if strings.Contains(with.err, unused) || strings.Contains(one.err, unused) == strings.Contains(one.err, used) {
 		t.Errorf("%s\n%s", with.err, one.err)
 	}
 	if a, b := r.rmse(t, with.out), r.rmse(t, one.out); a > b/2 {
