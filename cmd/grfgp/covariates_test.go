@@ -81,6 +81,7 @@ func (r *roads) predict(t testing.TB, flags ...string) result {
 // be.
 func TestPredictCovariates(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	r := newRoads(t, nil, "")
 	without := r.predict(t, "--json")
 	if without.code != exitOK || !strings.Contains(without.err, "columns not used: lanes, kind; --covariates all uses them") {
@@ -173,6 +174,7 @@ func TestPredictCovariatesSaved(t *testing.T) {
 // own name or the node table is the file of measurements.
 func TestCovariatesTarget(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	r := newRoads(t, func(i int) string { return fmt.Sprintf(",%d", i) }, ",Volume")
 	got := r.predict(t, "--covariates", "all", "--json")
 	if got.code != exitOK || !strings.Contains(got.err, "left out, because it is to be predicted: Volume") {
@@ -208,6 +210,7 @@ func TestCovariatesTarget(t *testing.T) {
 // Columns of any kind are used or left out, and the program says which.
 func TestCovariatesOdd(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	many := func(columns int) (func(i int) string, string) {
 		var header strings.Builder
 		for k := range columns {
