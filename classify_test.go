@@ -139,6 +139,7 @@ func perClass(all gp.Labels, count int, seed uint64) (some, rest gp.Labels) {
 // Many scales and every family and representation work.
 func TestClassifySpecs(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	k := communities(t, 400, 2, 6, 2, 0.2)
 	for _, spec := range []grfgp.Spec{
 		{Scales: "many"},

@@ -95,6 +95,7 @@ func TestEffectsDense(t *testing.T) {
 // Both solvers have the same effects of the same kernel, here of Fourier features.
 func TestEffectsOfSolvers(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, set, y := described(t, 7)
 	m, err := Fit(context.Background(), g, everyOther(y),
 		Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
@@ -446,6 +447,7 @@ func TestEffectsCoverage(t *testing.T) {
 // the saved one.
 func TestEffectsOfOtherModels(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, set, y := described(t, 8)
 	spec := Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none",
 		Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1}

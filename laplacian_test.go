@@ -67,6 +67,7 @@ func raw(g *graph.Graph) *mat.Dense {
 // and in every unit of the weights.
 func TestRawLaplacian(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	ctx := context.Background()
 	for _, unit := range []float64{1, 1e-6, 1e9} {
 		g := weighted(t, unit)

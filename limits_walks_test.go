@@ -139,6 +139,7 @@ func TestWalkErrorOfMeans(t *testing.T) {
 // that depend only on them are the same.
 func TestTwinNeedsFewRows(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.BarabasiAlbert(500, 2, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 )
 
 // pathAndStar is a path over the even nodes, 0 to 18, and a star over the odd
@@ -158,6 +159,7 @@ func TestOptimizerRefuses(t *testing.T) {
 // first.
 func TestSiblingsDoNotDependOnTheFirst(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g := communities(t, 1600, 2, 8, 3, 0.5).graph // where Thompson sampling is by series, all else by features
 	spec := grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none"}
 	draws, learns := bayesopt.Options{Seed: 1}, bayesopt.Options{Goal: bayesopt.Learn, Seed: 1}
@@ -258,6 +260,7 @@ func ExampleOptimizer_Ask() {
 // features for other policies; on other graphs it chooses features for all.
 func TestWhatIsDrawnFrom(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	crowded, err := graph.BarabasiAlbert(1600, 6, 1)
 	if err != nil {
 		t.Fatal(err)

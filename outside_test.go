@@ -6,12 +6,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // The README's program is built and run in a module of its own, outside this
 // repository, by the steps of docs/library.md.
 func TestUseFromAnotherModule(t *testing.T) {
 	t.Parallel()
+	if testkit.Raced {
+		t.Skip("the program is built without the race detector")
+	}
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -129,6 +129,7 @@ func TestShortfallIsSaid(t *testing.T) {
 // usual one, and the series is the dense kernel.
 func TestSignlessReach(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	ctx := context.Background()
 	g, err := graph.Grid(1, 600)
 	if err != nil {

@@ -66,6 +66,7 @@ func sameWithin(t *testing.T, what string, got, want []float64, tol float64) {
 // are given one by one or as their mean, and it is saved with their counts.
 func TestFitOfRepeats(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	ctx := context.Background()
 	g, rows, means := readAgain(t, 1)
 	for _, spec := range []grfgp.Spec{{}, {Method: "grf", Solver: "iterative", Family: "diffusion", Scales: "one"}} {

@@ -90,6 +90,7 @@ func posterior(t testing.TB, k kernel.Kernel, count int, seed uint64) *gp.Poster
 // counted together.
 func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	k := dense(must(graph.Grid(3, 4)))
 	p := posterior(t, k, 4, 1)
 	n := k.Nodes()

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // bits of the numbers that logarithms are checked with.
@@ -72,6 +74,7 @@ func seriesImprovement(z float64) float64 {
 // its asymptotic series −log z² − 3/z² far out, to twelve digits.
 func TestLogImprovement(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	about := func(z, got, want float64, by string) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-12*max(1, math.Abs(want)) {

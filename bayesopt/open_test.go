@@ -10,12 +10,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 )
 
 // The highest value of a draw is that of a plain search from the first candidate to the
 // last, at any number of threads: with ties, NaN and infinities, costs, groups, a budget,
 // candidates taken, and draws at all nodes or at the candidates alone.
 func TestHighestIsThatOfAPlainSearch(t *testing.T) {
+	testkit.Unraced(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const nodes, draws = 50_000, 2
 	random := rand.New(rand.NewPCG(1, 1))

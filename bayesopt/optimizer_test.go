@@ -126,6 +126,7 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 // then give the hub many times its exact variance.
 func TestNoPreferenceForTheHub(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const leaves, seeds = 200, 1000
 	var e graph.Edges
 	for leaf := uint32(1); leaf <= leaves; leaf++ {
@@ -169,6 +170,7 @@ func TestNoPreferenceForTheHub(t *testing.T) {
 // all along.
 func TestRegretOfFeaturesAndExactKernelAgree(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	seeds, steps := testkit.Size(3, 6), testkit.Size(40, 200)
 	const side = 20
 	g := must(graph.Grid(side, side))
@@ -315,6 +317,7 @@ func TestConstraints(t *testing.T) {
 // An expensive node needs a higher expected gain than its cheap mirror image.
 func TestCheapBeforeDear(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 9 // a path, measured in the middle: i and 8−i are alike
 	var e graph.Edges
 	for i := range uint32(n - 1) {
@@ -384,6 +387,7 @@ func TestColdStart(t *testing.T) {
 // do not.
 func TestDrift(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const side = 12
 	g := must(graph.Grid(side, side))
 	for name, c := range map[string]struct {

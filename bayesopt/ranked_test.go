@@ -12,6 +12,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 )
 
 // counted counts the nodes whose variances were asked for.
@@ -190,6 +191,7 @@ func TestReasons(t *testing.T) {
 // first, and the stated expected improvement is right.
 func TestImprovementBelowRange(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 300
 	value := func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / n) }
 	var d gp.Data

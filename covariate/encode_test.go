@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 func mustEncode(t testing.TB, columns []Column, nodes int, opts Options) *Set {
@@ -334,6 +335,7 @@ func TestOrderOfNodes(t *testing.T) {
 
 func TestManyColumns(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n, d = 40, 10_000
 	r := random("many")
 	columns := make([]Column, d)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 )
 
 // TestRolesOfOddGraphs: no graph leads to a panic, to an error, or to a number that is not finite.
@@ -99,6 +100,7 @@ func vectors(v *Vectors) *mat.Dense {
 // vectors of a large component.
 func TestRolesOfLargeComponent(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	large := made(t)(graph.BarabasiAlbert(800, 3, 1))
 	var pairs [][2]int
 	for i := range large.Len() {

@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/sparse"
 )
 
@@ -352,6 +353,7 @@ func TestLinearClasses(t *testing.T) {
 // and not by the mean.
 func TestSingularRidge(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	sizes := []int{150, 150, 150}
 	g, err := graph.StochasticBlock(sizes, func(a, b int) float64 {
 		if (a+b)%3 == 0 { // blocks 0–0, 1–2: not all near is alike

@@ -12,6 +12,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // interpolated is the harmonic interpolation on a path: linear between measured
@@ -40,6 +41,7 @@ func interpolated(of map[int]float64, at int) float64 {
 // linear interpolation between measured nodes.
 func TestHarmonicHasConverged(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 1400
 	g, err := graph.Grid(1, n)
 	if err != nil {

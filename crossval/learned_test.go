@@ -9,6 +9,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 func TestLearns(t *testing.T) {
@@ -36,6 +37,7 @@ func TestLearns(t *testing.T) {
 // gives the same validation as one that Validate fits.
 func TestLearnedAlike(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(12, 12)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // A function on a ring that turns over eight periods, each node measured in half of
@@ -19,6 +20,7 @@ import (
 // hold 95 % within four binomial standard deviations.
 func TestValidateOverTime(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const nodes = 30
 	times := []float64{0, 1, 2, 3, 4, 5, 6, 7}
 	g, err := graph.Ring(nodes)

@@ -8,6 +8,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"math"
 	"testing"
@@ -72,6 +73,7 @@ func fixedly(t *testing.T, g *graph.Graph, m *grfgp.Model, folds int) (*crossval
 // still do not take part in their own prediction.
 func TestValidateFixed(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, d := field(t, 12)
 	for _, spec := range []grfgp.Spec{{Family: "diffusion"}, {Family: "diffusion", Transform: "log"}} {
 		m, err := grfgp.Fit(t.Context(), g, d, spec)

@@ -13,6 +13,7 @@ import (
 	"grfgp/gp/internal/latent"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/walk"
 )
@@ -47,6 +48,7 @@ func startOf(t testing.TB, k kernel.Kernel, m ClassMethod) (*params, []float64) 
 // The mean of many draws is the probability.
 func TestClassSamples(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g := smallGraph(t)
 	k := kernel.UnitVariance(kernels(t, g)["grf"])
 	for _, method := range []ClassMethod{Dirichlet, OneVsAll, Variational, RobustMax} {
@@ -132,6 +134,7 @@ func pickLabels(class []int, classes, count int, seed uint64) (l Labels, rest []
 // All methods find communities, and agree on the nodes that they are sure of.
 func TestClassMethodsAgree(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	k, class := blocks(t, 100, 4, 7, 2, 1)
 	l, rest := pickLabels(class, 4, 120, 1)
 	sure := map[ClassMethod][]int{}
@@ -175,6 +178,7 @@ func TestClassMethodsAgree(t *testing.T) {
 // Samples, held-out labels and stacked systems predict as well as the exact way.
 func TestClassifyIteratively(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	k, class := blocks(t, 200, 4, 7, 2, 1)
 	l, rest := pickLabels(class, 4, 300, 1)
 	var right [2]float64

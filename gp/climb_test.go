@@ -9,6 +9,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -82,6 +83,7 @@ func TestDescentAtWall(t *testing.T) {
 // A fit from a fit to a sample takes a fraction of the evaluations, and finds the same optimum.
 func TestFitFromSample(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(20, 20)
 	if err != nil {
 		t.Fatal(err)

@@ -104,6 +104,7 @@ func coverageOfCounts(t *testing.T, exposure, dispersion float64, replicas int, 
 // standard error of 0.7 percentage points; bounds are three of these, and wider for fewer.
 func TestCoverageOfCounts(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	for name, c := range map[string]struct{ exposure, dispersion float64 }{
 		"mean 0.5": {0.5, 0}, "mean 2": {2, 0}, "mean 50": {50, 0}, "mean 50, dispersed": {50, 0.2},
 	} {

@@ -233,6 +233,7 @@ func TestCardTogether(t *testing.T) {
 // TestCardProbes: more probes than a card takes at a time are for the processor.
 func TestCardProbes(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	k := cardKernels(t, 2000)["one scale"]
 	card := NewCard(gpu.Simulate(gpu.Simulated{}), true)
 	if _, _, err := Fit(background, k, cardData(k.Nodes()),

@@ -40,6 +40,7 @@ func rootMeanSquare(t *testing.T, m *Model, d Data, truth []float64) float64 {
 // with noise 0.2, ten times: once clean, and once with a tenth of the values off by 10.
 func TestStudentIgnoresOutliers(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 120
 	replicas := testkit.Size(4, 10)
 	truth := make([]float64, n)
@@ -85,6 +86,7 @@ func TestStudentIgnoresOutliers(t *testing.T) {
 // all doubt).
 func TestFitOfValuesFindsHyperparameters(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	n := testkit.Size(150, 300)
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
@@ -304,7 +306,7 @@ func TestLipCancer(t *testing.T) {
 
 // TestThreadsDoNotMatterForValues fits and predicts with one thread and with four.
 func TestThreadsDoNotMatterForValues(t *testing.T) {
-	for _, v := range nonGaussian {
+	for _, v := range testkit.FewIfRaced(1, nonGaussian) {
 		s, size := stateOf(v)
 		k := ringModel(t, 150, s).kernel
 		d := simulated(v, allNodes(150)[:120], wave(150), size, s.Shape, 0.2, 4)

@@ -12,6 +12,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/walk"
 )
@@ -320,6 +321,7 @@ func TestLeaveOneOutEqualsLeavingOut(t *testing.T) {
 // says more of that, TestIterativeVariances of variances).
 func TestIterativeAgreesWithExact(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(20, 20)
 	if err != nil {
 		t.Fatal(err)
@@ -369,6 +371,7 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 // below for tolerances of solves from 0.029 to 0.031, so chance has a part in it.
 func TestIterativeFitComesNear(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(25, 25)
 	if err != nil {
 		t.Fatal(err)
@@ -557,6 +560,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 // Where a diagonal is expensive, variances are sampled, and SDError says so.
 func TestDearDiagonalsAreSampled(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(60, 60)
 	if err != nil {
 		t.Fatal(err)

@@ -267,6 +267,7 @@ func TestLikelihoodByProbesWithoutChance(t *testing.T) {
 // preconditioner.
 func TestLikelihoodByProbesOnAverage(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const seeds = 300
 	l, theta := likelihoodOf(t, kernels(t, smallGraph(t))["grf"], someData(34, 22, 3), 1)
 	f, err := l.factor(background, theta)
@@ -326,6 +327,7 @@ func TestFreshProbes(t *testing.T) {
 // where it ends by itself; what makes no sense is refused.
 func TestStochasticOptions(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(15, 15)
 	if err != nil {
 		t.Fatal(err)
@@ -373,6 +375,7 @@ func TestStochasticOptions(t *testing.T) {
 // standard errors of 256 draws, less than 3 %.
 func TestIterativeVariances(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(20, 20)
 	if err != nil {
 		t.Fatal(err)

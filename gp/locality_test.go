@@ -57,6 +57,7 @@ func TestPatchesAreConnected(t *testing.T) {
 // In another order the result is as right.
 func TestAnyOrderFitsAsWell(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const noise = 0.1
 	shuffled, truth := shuffledGrid(t, 24)
 	for name, g := range map[string]*graph.Graph{"shuffled": shuffled, "ordered": shuffled.Ordered()} {

@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -28,6 +29,7 @@ import (
 // must be within four of them, and within 0.03, of 0.95.
 func TestOverTimePredicts(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n, periods, fields = 60, 12, 8
 	g, err := graph.Ring(n)
 	if err != nil {

@@ -173,6 +173,7 @@ func TestMeansHaveTheLikelihoodOfReadings(t *testing.T) {
 // from all readings, however systems are solved and whatever part is taken.
 func TestMeansTeachWhatReadingsTeach(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	side := testkit.Size(15, 25)
 	g, err := graph.Grid(side, side)
 	if err != nil {
@@ -222,6 +223,7 @@ func TestMeansTeachWhatReadingsTeach(t *testing.T) {
 // The patches of a sketch have the likelihood of all readings in them.
 func TestPatchesOfMeans(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(25, 25)
 	if err != nil {
 		t.Fatal(err)
@@ -338,6 +340,7 @@ func TestMeansPredictWhatReadingsPredict(t *testing.T) {
 // With the solver that iterates, to its tolerance.
 func TestIterativeMeans(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(25, 25)
 	if err != nil {
 		t.Fatal(err)

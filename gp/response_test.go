@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // responses are one of each kind, with the exposure of a new measurement.
@@ -104,6 +105,7 @@ func TestResponseEqualsSimulation(t *testing.T) {
 // probabilities, and densities with slopes of the distribution function.
 func TestProbabilitiesOfCountsAddUp(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	for name, m := range responses() {
 		if !m.r.values.latent() {
 			for _, y := range []float64{-3, 1, 2.2, 9} {

@@ -122,6 +122,9 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 			if c.single > 1 && c.scales || c.opts.Stochastic.Fresh {
 				testkit.Full(t)
 			}
+			if c.single > 1 {
+				testkit.Unraced(t)
+			}
 			k, d := sharedTask(t, c.graph, c.err)
 			if c.scales {
 				var err error

@@ -173,6 +173,7 @@ func ringModel(t testing.TB, n int, s State) *Model {
 // the same means within five of their Monte-Carlo errors.
 func TestSamplersAgree(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
 		m := ringModel(t, 20, s)
@@ -194,6 +195,7 @@ func TestSamplersAgree(t *testing.T) {
 // long Markov chains, at all 40 nodes of a ring of which 30 are measured.
 func TestLaplaceAgainstSampling(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 40
 	draws := testkit.Size(20_000, 100_000)
 	for name, c := range map[string]struct {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 	"grfgp/sparse"
@@ -116,6 +117,7 @@ func TestExactKeeps(t *testing.T) {
 // K, that of the constant function on a ring, is that share of s².
 func TestExactCarries(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	ring, err := graph.Ring(60)
 	if err != nil {
 		t.Fatal(err)

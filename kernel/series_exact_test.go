@@ -219,6 +219,7 @@ func sameAsWind(t *testing.T, g *graph.Graph) {
 // other matrices the series agrees with all eigenvectors of W.
 func TestExactEqualsDense(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	side := testkit.Size(16, 45)
 	grid, err := graph.Grid(side, side)
 	if err != nil {

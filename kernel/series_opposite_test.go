@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -63,6 +64,7 @@ func TestSeriesOpposite(t *testing.T) {
 // On a graph of high degree the diagonal, from half as many steps, is that of the Gram matrix.
 func TestSeriesDiagDoubles(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.BarabasiAlbert(500, 8, 1)
 	if err != nil {
 		t.Fatal(err)

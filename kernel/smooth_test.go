@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -91,6 +92,7 @@ func TestSmoothRefuses(t *testing.T) {
 // are those of the definition, and the covariance of draws is K.
 func TestSmoothManyNodes(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n, draws = 1500, 400
 	x := covariates(n, 3)
 	group := []int{0, 1, 1}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 )
 
@@ -16,6 +17,7 @@ import (
 // gradients within 1e-5 of the sum of absolute terms, at lengths on the grid and off it, from a tenth to ten times the start.
 func TestTableInterpolates(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.BarabasiAlbert(300, 2, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -152,16 +152,20 @@ func TestRowPointers(t *testing.T) {
 // A body that trickles in is cut off, and so is a request without an end.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(o *server.Options) { o.Limits.BodyTime = 200 * time.Millisecond })
+	h := newHost(t, func(o *server.Options) { o.Limits.BodyTime = 2 * time.Second })
 	h.Create(10)
-	for _, path := range []string{"/v1/studies/s/pause", "/v1/graphs", "/v1/imports"} {
-		conn, err := net.Dial("tcp", h.HTTP.Listener.Addr().String())
-		if err != nil {
+	paths := []string{"/v1/studies/s/pause", "/v1/graphs", "/v1/imports"}
+	conns := make([]net.Conn, len(paths))
+	for i, path := range paths {
+		var err error
+		if conns[i], err = net.Dial("tcp", h.HTTP.Listener.Addr().String()); err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\n{", path)
-		text, err := io.ReadAll(conn) // ends: the server hangs up
+		defer conns[i].Close()
+		fmt.Fprintf(conns[i], "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\n{", path)
+	}
+	for i, path := range paths {
+		text, err := io.ReadAll(conns[i]) // ends: the server hangs up
 		if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 408 ") || !strings.Contains(string(text), "urn:grfgp:problem:slow") {
 			t.Errorf("%s: %v\n%s", path, err, text)
 		}

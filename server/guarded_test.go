@@ -198,7 +198,7 @@ func TestQuarantine(t *testing.T) {
 	crash := func() { // the marks that a process leaves behind that is killed in a fit
 		kept := openStore(t, file)
 		d := newDying(t)
-		s := server.New(server.Options{Store: withoutUnmark{kept}, NewEngine: d.engine, Limits: server.Limits{Patience: 100 * time.Millisecond}})
+		s := server.New(server.Options{Store: withoutUnmark{kept}, NewEngine: d.engine, Limits: server.Limits{Patience: 2 * time.Second}})
 		h := &host{&servertest.Host{T: t, Server: s, HTTP: httptest.NewServer(s), Store: kept}}
 		defer func() {
 			h.Server.Stop()
@@ -303,7 +303,7 @@ func TestShutdownLeavesNoMark(t *testing.T) {
 	var d *dying
 	h := newHost(t, func(o *server.Options) {
 		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) { return d.engine(net, s) }
-		o.Limits.Patience = 100 * time.Millisecond // the request has no other end
+		o.Limits.Patience = 2 * time.Second // the request has no other end
 	})
 	d = newDying(t) // forgotten before the host is closed
 	h.Create(20)

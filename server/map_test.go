@@ -271,6 +271,7 @@ func TestFindNodes(t *testing.T) {
 	h := newHost(t)
 	h.gridStudy(12)
 	h.Observe(map[string]float64{"n13": 2.5})
+	h.Must("GET", "/v1/studies/s/map", nil, nil) // nodes wait for the graph, and only the map for their places
 	find := func(query string) (names []string) {
 		t.Helper()
 		var got struct {

@@ -30,8 +30,8 @@ func TestSpots(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	h.Must("POST", "/v1/studies", map[string]any{"name": "s", "graph": h.Coast(40), "goal": "minimize"}, nil)
-	h.Observe(five) // at n0 to n4
-	h.Must("GET", "/v1/studies/s/predictions", nil, nil)
+	h.Observe(five)                                       // at n0 to n4
+	h.Must("GET", "/v1/studies/s/map?wait=yes", nil, nil) // for places as well as predictions
 	h.Must("POST", "/v1/studies/s/asks", map[string]any{"nodes": []string{"n14", "n6"}, "holder": "anna"}, nil)
 	var got struct{ Trials []spot }
 	h.Must("GET", "/v1/studies/s/trials", nil, &got)

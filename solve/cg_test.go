@@ -274,6 +274,7 @@ func TestCGNotConverged(t *testing.T) {
 // TestCGStalls: a tolerance below what rounding allows ends by itself.
 func TestCGStalls(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 60
 	a := withCondition(t, n, 1e8, 1)
 	b := normals(n, 2, 2)
@@ -489,6 +490,7 @@ func TestCGFromAFactor(t *testing.T) {
 // does not is named with it.
 func TestCGColumnTolerances(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 200
 	a := withCondition(t, n, 1e4, 1)
 	b, x := normals(n, 3, 2), mat.NewDense(n, 3, nil)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/testkit"
 )
 
 // Sizes around the leaves and cuts of the recursions.
@@ -294,6 +296,7 @@ func TestCholeskyBits(t *testing.T) {
 // gonum leaves, whose substitutions are all plain.
 func TestCholeskyOfIllConditioned(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 200
 	h := withCondition(t, n, 1e10, 1).SymDense
 	c, err := NewCholesky(h)

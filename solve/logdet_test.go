@@ -151,6 +151,7 @@ func TestLogDetGroups(t *testing.T) {
 // log-determinant, which is a fifth of what likelihoods need.
 func TestLogDetLosesOrthogonality(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n, steps = 300, 120
 	spectra := map[string]func(i int) float64{
 		"outliers":  func(i int) float64 { return 1 + 1e6*math.Pow(0.3, float64(i)) },
@@ -226,6 +227,7 @@ func TestLogDetErrors(t *testing.T) {
 // of them up to a small share of its standard error.
 func TestLogDetEarly(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n, steps = 300, 60
 	a, noise := withCondition(t, n, 1e4, 1), variances(n)
 	p, opts := leading(t, a, noise, 40), LogDetOptions{Probes: 8, Steps: steps, Seed: 3}

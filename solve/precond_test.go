@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/testkit"
 	"grfgp/space"
 )
 
@@ -156,6 +157,7 @@ func TestScaled(t *testing.T) {
 // 1e6. Iterations to 1e-8 fall from step to step.
 func TestPreconditionersPay(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n, k = 120, 30
 	a := lowRankMatrix(t, n, k, 1)
 	noise := constant(n, 0)

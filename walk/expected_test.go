@@ -15,6 +15,7 @@ import (
 // off by five standard errors, which chance does in one of 6,000 such tests.
 func TestExpectedNoise(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const length, walks = 2, 3
 	pairs := testkit.Size(800, 3000)
 	for _, m := range smallMedia(t) {

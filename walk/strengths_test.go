@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/walk"
 )
 
@@ -14,6 +15,7 @@ import (
 // for all kinds of steps, on graphs with equal weights and with weights of many sizes.
 func TestStrengths(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	weighted := func(g *graph.Graph, err error) *graph.Graph {
 		if err != nil {
 			t.Fatal(err)

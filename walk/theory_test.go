@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/testkit"
 	"grfgp/sparse"
 )
 
@@ -60,6 +61,7 @@ func exactGram(m medium, coeff []float64) (psi, k *mat.Dense) {
 // exceed it by five binomial standard deviations.
 func TestTheorem1Concentration(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const walks, halt, maxLen, runs, bound = 16384, 0.2, 5, 100, 0.1
 	coeff := make([]float64, maxLen+1)
 	diffusion(coeff, 1)
@@ -154,6 +156,7 @@ func TestTheorem1Sparsity(t *testing.T) {
 // ensembles not at all. Means of 2,000 runs, within five standard errors.
 func TestDiagonalBias(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const maxLen, runs = 4, 2000
 	coeff := make([]float64, maxLen+1)
 	diffusion(coeff, 2)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"grfgp/internal/testkit"
 	"grfgp/report"
 )
 
@@ -238,6 +239,7 @@ func TestClassifyNotes(t *testing.T) {
 
 func TestValidateLabels(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	edges, labels := twoLabelledBlocks(t)
 	for _, scheme := range []string{"scattered", "neighbourhoods"} {
 		r := runLine(t, "", "validate", "--edges", edges, "--labels", labels, "--folds", "4", "--leave-out", scheme, "--family", "diffusion")
@@ -293,6 +295,7 @@ func TestValidateLabels(t *testing.T) {
 // Of many classes the commonest confusions are shown.
 func TestValidateManyClasses(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	var l strings.Builder
 	l.WriteString("node,class\n")
 	for i := range 20 {

@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"grfgp/internal/cli"
+	"grfgp/internal/testkit"
 )
 
 // The city with a cheaper model than the verb's own, which takes seconds.
 func TestDemo(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	r := newDemo(1)
 	r.validation.Folds, r.Spec.Family, r.Spec.Method, r.Spec.Hops, r.Spec.Rank = 2, "diffusion", "lowrank", 8, 300
 	dir := t.TempDir()

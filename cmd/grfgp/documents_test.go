@@ -167,6 +167,7 @@ func demoFolder(t *testing.T) string {
 // shows: the quick suite leaves the numbers of learned models to the full one.
 func TestReadme(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	r := runDocument(t, "../../README.md", demoFolder(t), inDemo, strings.NewReplacer(), 1, "go", "python")
 	if len(r.printed) < 5 {
 		t.Errorf("only %d blocks of commands in the README", len(r.printed))

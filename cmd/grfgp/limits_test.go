@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"grfgp"
+	"grfgp/internal/testkit"
 )
 
 // hubFiles writes a star of 400 leaves, ten of them measured, and a pair of nodes
@@ -38,6 +39,7 @@ func hubFiles(t testing.TB) (edges, measurements string) {
 // walks are off; exact kernels say nothing of walks.
 func TestLimitsAreTold(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	edges, measurements := hubFiles(t)
 	common := []string{"--edges", edges, "--measurements", measurements, "--scales", "one", "--family", "diffusion", "--values", "gaussian"}
 	page := filepath.Join(t.TempDir(), "r.html")

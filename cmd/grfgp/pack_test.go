@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // TestPack: commands answer the same bytes from a packed graph as from its text, and
@@ -52,6 +54,7 @@ func TestPack(t *testing.T) {
 // those that it computes.
 func TestPackedScales(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	dir := t.TempDir()
 	edges, values := filepath.Join(dir, "edges.csv"), filepath.Join(dir, "values.csv")
 	var e, v strings.Builder

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"grfgp/internal/testkit"
 	"grfgp/report"
 )
 
@@ -68,6 +69,7 @@ func TestPredict(t *testing.T) {
 // A power series and the raw Laplacian can be asked for, and are said.
 func TestPredictKernels(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	edges, measurements := ladder(t)
 	for flags, said := range map[string]string{
 		"--family power --alpha 1,0.8,0.5,0.2 --scales one":         "power series, method dense",

@@ -111,6 +111,9 @@ func TestRanksSharePredictions(t *testing.T) {
 			if c.slow {
 				testkit.Full(t) // several models of larger graphs
 			}
+			if c.name == "counts" {
+				testkit.Unraced(t)
+			}
 			model := filepath.Join(t.TempDir(), "model")
 			line := append([]string{"predict", "--json", "--save-model", model}, c.flags...)
 			want := runLine(t, "", line...)

@@ -50,7 +50,7 @@ func TestRanksShareSuggestions(t *testing.T) {
 		// So large that each rank has features of its own nodes only.
 		{"large", []string{"--generate", "ring:34000", "--goal", "maximize", "-n", "2"}, true},
 	}
-	for _, test := range tests {
+	for _, test := range testkit.FewIfRaced(2, tests) {
 		t.Run(test.name, func(t *testing.T) {
 			if test.slow {
 				testkit.Full(t) // several fits

@@ -63,6 +63,7 @@ func predictions(t testing.TB, args ...string) map[string][]float64 {
 // off. Readings that are kept as rows of their own give the same predictions.
 func TestRepeatsCoverNewReadings(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	seeds := testkit.Size(1, 5)
 	inside, sds := 0, 0.0
 	for seed := range uint64(seeds) {
@@ -95,6 +96,7 @@ func TestRepeatsCoverNewReadings(t *testing.T) {
 // are.
 func TestRepeatsInOtherVerbs(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	readings := repeatedReadings(t, 1)
 	base := []string{"--generate", "ring:200", "--measurements", readings, "--family", "diffusion", "--scales", "one"}
 	file := filepath.Join(t.TempDir(), "m.model")

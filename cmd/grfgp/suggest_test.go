@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // write puts a file into a folder and returns its path.
@@ -217,6 +219,7 @@ func TestSuggestThreads(t *testing.T) {
 
 func TestSuggestLimits(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	edges, measurements := ladder(t)
 	dir := t.TempDir()
 	args := []string{"--edges", edges, "--measurements", measurements, "--goal", "maximize"}

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // Measurements of nodes that are not in the graph stop a run if they are more than one in a hundred, and are never
 // left out in silence.
 func TestUnknownNodes(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	dir := t.TempDir()
 	edges := write(t, dir, "adjacent.csv", "source,target\n"+strings.Join(ringRows("%05d", 200), "\n")+"\n")
 	file := func(lost int) string { // as a spreadsheet writes ids, without leading zeros

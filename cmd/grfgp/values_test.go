@@ -14,6 +14,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/internal/testkit"
 )
 
 // lipCancer returns the files of districts and their borders.
@@ -83,6 +84,7 @@ func TestPredictAboveZero(t *testing.T) {
 // package grfgp, and their order with what is known: district 1 has a high risk.
 func TestPredictLipCancer(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	edges, districts := lipCancer(t)
 	r := runLine(t, "", "predict", "--edges", edges, "--measurements", districts, "--values", "count", "--exposure", "expected", "--above",
 		"1", "--roles", "none")
@@ -180,6 +182,7 @@ func column(t *testing.T, head string, cell func(i int) string) (edges, measurem
 // on; speeds in whole numbers do not.
 func TestValuesAreAsked(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	for _, of := range []struct {
 		name  string
 		cell  func(i int) string

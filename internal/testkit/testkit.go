@@ -53,6 +53,14 @@ func Unraced(t testing.TB) {
 	}
 }
 
+// FewIfRaced returns cases, under the race detector only the first few: the others run the same code with other numbers.
+func FewIfRaced[T any](few int, cases []T) []T {
+	if Raced {
+		return cases[:few]
+	}
+	return cases
+}
+
 // Data returns the path of a file or folder of the data sets, or skips the test. They are in
 // the folder GRFGP_DATA, or in ../shared/datasets beside the repository.
 func Data(t testing.TB, path string) string {

@@ -27,6 +27,7 @@ func TestFitFindsThePower(t *testing.T) {
 }
 
 func TestSmallRuns(t *testing.T) {
+	testkit.Unraced(t)
 	defer func(p time.Duration) { patience = p }(patience)
 	patience = 0
 	ctx := context.Background()

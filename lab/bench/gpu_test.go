@@ -10,10 +10,12 @@ import (
 
 	"grfgp/graphio"
 	"grfgp/internal/gpu"
+	"grfgp/internal/testkit"
 )
 
 // All parts run on a simulated card, whose results are those of the processor.
 func TestRunGPU(t *testing.T) {
+	testkit.Unraced(t)
 	o := GPUOptions{Device: gpu.Simulate(gpu.Simulated{}), Quick: true, Runs: 2, Seed: 1}
 	stages := ""
 	o.Stage = func(part string) func() { stages += part + " "; return func() {} }
