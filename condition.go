@@ -55,7 +55,7 @@ func (m *Model) solverFor(own gp.Data) gp.Solver {
 	switch {
 	case m.spec.Solver != "" || m.spec.Times != nil:
 		return state.Solver
-	case own.Len() > exactMost:
+	case own.Len() > m.of.limits.Exact:
 		return gp.Iterative
 	}
 	return gp.Exact

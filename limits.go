@@ -191,7 +191,7 @@ func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kerne
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree,
+	other := &Trainer{spec: m.spec, limits: t.limits, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree,
 		lone: t.lone, matrices: map[string]*matrix{}}
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
 	t.mu.Lock()
@@ -219,7 +219,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	again := func(on walks, s kernel.Sampling, rows []int) (*walk.Features, error) {
 		opts := on.on(s.Features.Options())
 		opts.Seed = other.spec.Seed
-		if n, _ := on.w.Dims(); n > lazyNodes {
+		if n, _ := on.w.Dims(); n > t.limits.LazyNodes {
 			return on.ground.Lazy(opts)
 		}
 		return walk.SampleRows(ctx, on.w, opts, rows)

@@ -24,7 +24,7 @@ type Card struct {
 	used     bool
 	lost     *loss
 	kept     *hold // of the device; nil until first used
-	from     int   // as cardFrom, which 0 means
+	from     int   // as plan.Limits.CardFrom; 0: that
 }
 
 // loss is whether a device was lost, for all Cards of it.

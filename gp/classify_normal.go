@@ -13,6 +13,7 @@ import (
 	"grfgp/internal/gpu"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/progress"
 	"grfgp/space"
 )
@@ -30,6 +31,7 @@ type normalClassifier struct {
 	leaveOneOut *mat.Dense   // in the order of the labels as given; nil unless exact
 	card        *Card        // nil: none
 	hold        *hold
+	limits      *plan.Limits
 }
 
 // classifyByRegression fits Dirichlet or OneVsAll.
@@ -39,7 +41,8 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	if err != nil {
 		return nil, r, err
 	}
-	t := &tuner{kernel: k, labels: l, params: p, method: opts.Method, solver: opts.Solver, seed: opts.Seed, card: opts.Device}
+	t := &tuner{kernel: k, labels: l, params: p, method: opts.Method, solver: opts.Solver, seed: opts.Seed, card: opts.Device,
+		limits: opts.Limits}
 	if opts.State != nil {
 		if len(opts.State.Theta) != len(p.list) {
 			return nil, r, fmt.Errorf("%d values for %d parameters", len(opts.State.Theta), len(p.list))
@@ -105,7 +108,7 @@ func newRegressions(m ClassMethod, k kernel.Kernel, l Labels, p *params) (*regre
 
 // newClassifier returns the classifier at theta without its solver.
 func (t *tuner) newClassifier(l Labels, theta []float64, k Calibration) *normalClassifier {
-	c := &normalClassifier{theta: slices.Clone(theta), calibration: k, card: t.card, hold: new(hold)}
+	c := &normalClassifier{theta: slices.Clone(theta), calibration: k, card: t.card, limits: t.limits, hold: new(hold)}
 	c.regressions, c.scale = newRegressions(t.method, t.kernel, l, t.params)
 	return c
 }
@@ -219,8 +222,8 @@ func (c *normalClassifier) probabilities(ctx context.Context, nodes []int, w *pr
 // else the exact mean and a variance from draws.
 func (c *normalClassifier) latents(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	if c.exact != nil {
-		n, m := float64(len(c.nodes)), c.exact.unlabelled(nodes)
-		if 4*n*n*float64(m)+kernel.DiagFlops(c.cov, m) <= varianceFlops {
+		m := c.exact.unlabelled(nodes)
+		if c.limits.Or().ExactVariance(m, len(c.nodes), plan.ClassProducts, kernel.DiagFlops(c.cov, m)) {
 			f, err := c.exact.predict(ctx, nodes, w)
 			if err != nil {
 				return latent.Functions{}, err

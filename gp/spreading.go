@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/kernel"
+	"grfgp/plan"
 )
 
 // spreading is label spreading: the probability of class c at node i is ∝ the sum of
@@ -69,7 +70,7 @@ func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float6
 		s.y.Set(k, c, 1)
 		s.shares[c] += 1 / float64(l.Len())
 	}
-	if kernel.DiagFlops(cov, l.Len()) > varianceFlops {
+	if kernel.DiagFlops(cov, l.Len()) > plan.Default().VarianceFlops {
 		return s, nil
 	}
 	if s.leaveOneOut, err = s.sums(ctx, l.Nodes); err != nil {

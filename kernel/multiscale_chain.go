@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/ranks"
 	"grfgp/space"
 	"grfgp/sparse"
 )
@@ -246,10 +245,6 @@ func (m *Multiscale) share(ctx context.Context, l *ladder, k int) error {
 	}
 	return l.climb(ctx, part, nodes, axis, picked(q, rows, label))
 }
-
-// sharedCells is the default of coarseScales.sharedFrom. Of smaller scales every process has all
-// nodes: messages would take longer than the products.
-const sharedCells = 2 * ranks.BlockRows
 
 // down returns x at the nodes of each coarser scale, by transposed interpolation, to be freed.
 func (l *ladder) down(x space.Block) []space.Block {
