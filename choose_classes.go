@@ -29,7 +29,7 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	if err != nil {
 		return nil, err
 	}
-	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed, Device: card}
+	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed, Device: card, Limits: t.limits}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 	if err != nil {
 		return nil, err
 	}
-	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Device: card, Progress: work}
+	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Device: card, Limits: t.limits, Progress: work}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
@@ -521,7 +521,7 @@ func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMeth
 	if err != nil {
 		return nil, err
 	}
-	opts := gp.ClassifyOptions{Method: method}
+	opts := gp.ClassifyOptions{Method: method, Limits: t.limits}
 	for _, share := range spreadShares {
 		opts.Starts = append(opts.Starts, []float64{1, math.Sqrt(2 * share / (1 - share))})
 	}

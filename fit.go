@@ -204,7 +204,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 // fitOptions returns the options of gp.Fit that the Spec implies, without a device.
 func (t *Trainer) fitOptions() (gp.FitOptions, error) {
 	opts := gp.FitOptions{Values: t.spec.kind(), Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed, Ranks: t.together.Ranks,
-		Checkpoints: t.together.Checkpoints}
+		Checkpoints: t.together.Checkpoints, Limits: t.limits}
 	if by := t.spec.transform(); by != gp.NoTransform && opts.Mean != nil {
 		mean := by.Forward(*opts.Mean)
 		opts.Mean = &mean

@@ -240,11 +240,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 		}
 		other.scales = append(other.scales, kernel.Scale{Prolong: l.Prolong, Features: f})
 	}
-	k, err := other.chosenKernel(ctx, m.spec)
-	if err != nil {
-		return nil, err
-	}
-	model, err := gp.NewModel(k, m.fitted.State())
+	model, err := other.model(ctx, m.spec, m.fitted.State(), m.fitted.Card())
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +248,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if err != nil {
 		return nil, err
 	}
-	return model.On(m.fitted.Card()).Condition(ctx, own)
+	return model.Condition(ctx, own)
 }
 
 // touched returns the cells of a level from which the given nodes of the level

@@ -182,17 +182,9 @@ func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*g
 	if !t.spec.refinedBy(by.Spec) {
 		return nil, fmt.Errorf("%w: the checkpoint was made with another specification; resume with the same one", bayesopt.ErrOptions)
 	}
-	k, err := t.chosenKernel(ctx, by.Spec)
-	if err != nil {
-		return nil, err
-	}
 	card, err := t.card()
 	if err != nil {
 		return nil, err
 	}
-	m, err := gp.NewModel(k, s)
-	if err != nil {
-		return nil, err
-	}
-	return m.On(card), nil
+	return t.model(ctx, by.Spec, s, card)
 }

@@ -321,14 +321,10 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 	other := *m
 	other.of, other.data = m.of.with(spec), data
 	other.spec.Times, other.spec.TimeNames = spec.Times, spec.TimeNames
-	k, err := other.of.chosenKernel(ctx, other.spec)
-	if err != nil {
+	var err error
+	if other.fitted, err = other.of.model(ctx, other.spec, m.fitted.State(), m.fitted.Card()); err != nil {
 		return nil, err
 	}
-	if other.fitted, err = gp.NewModel(k, m.fitted.State()); err != nil {
-		return nil, err
-	}
-	other.fitted = other.fitted.On(m.fitted.Card())
 	own, err := other.spec.ownData(other.of.places(), data)
 	if err != nil {
 		return nil, err

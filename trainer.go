@@ -318,6 +318,19 @@ func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, erro
 	return k, err
 }
 
+// model returns the model of a complete Spec at learned hyperparameters, with a card for its posteriors.
+func (t *Trainer) model(ctx context.Context, s Spec, state gp.State, card *gp.Card) (*gp.Model, error) {
+	k, err := t.chosenKernel(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m, err := gp.NewModel(k, state)
+	if err != nil {
+		return nil, err
+	}
+	return m.Limited(t.limits).On(card), nil
+}
+
 // sample returns the features of random walks on a matrix of a graph. Those of large graphs are sampled when they are
 // used: a fit needs those of the measured nodes alone, and predictions need none of them twice.
 func (t *Trainer) sample(ctx context.Context, on walks, hops, walkers int, hubWalks float64, lazy bool) (*walk.Features, error) {
