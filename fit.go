@@ -130,8 +130,8 @@ func (m *Model) Refit(ctx context.Context, d gp.Data, w *progress.Work) (*Model,
 	learn.Step("fitting " + m.spec.chosen().String())
 	other := &Model{of: t, spec: m.spec, choice: m.choice}
 	other.choice.Why = slices.Clone(m.choice.Why)
-	bounds := gp.FitOptions{From: m.fitted, MaxIter: t.limits.Iterations(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true, Device: card,
-		Progress: learn}
+	bounds := gp.FitOptions{From: m.fitted, MaxIter: t.limits.Iterations(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true,
+		Device: card, Progress: learn}
 	if other.fitted, other.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), bounds); err != nil {
 		return nil, err
 	}

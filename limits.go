@@ -191,18 +191,12 @@ func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kerne
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := &Trainer{spec: m.spec, limits: t.limits, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree,
-		lone: t.lone, matrices: map[string]*matrix{}}
+	other := t.with(m.spec)
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
-	t.mu.Lock()
-	for name, m := range t.matrices {
-		twin := *m
-		twin.features, twin.sampled = map[int]*walk.Features{}, nil
-		other.matrices[name] = &twin
+	other.scales = nil
+	for _, on := range other.matrices {
+		on.features = map[int]*walk.Features{}
 	}
-	other.lead, other.leadless, other.known = t.lead, t.leadless, t.known
-	t.mu.Unlock()
-
 	rows := NodesOf(t.graph, append(slices.Clone(m.posterior.Measured()), nodes...))
 	slices.Sort(rows)
 	rows = slices.Compact(rows)

@@ -6,7 +6,6 @@ import (
 
 	"grfgp/graph"
 	"grfgp/plan"
-	"grfgp/sparse"
 	"grfgp/walk"
 )
 
@@ -25,11 +24,13 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 	t := &Trainer{spec: spec, limits: plan.Default(), matrices: map[string]*matrix{}}
 	t.setMatrix(g)
 	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
-	method, hops, _ := t.decide(min(job.Measurements, g.Len()), spec.Variance == "unit")
+	columns := min(job.Measurements, g.Len())
 	if job.Classes > 0 {
-		method, hops, _ = t.decide(min(job.Measurements, t.limits.ClassPatches.Rows()), true)
+		columns = min(job.Measurements, t.limits.ClassPatches.Rows())
 	}
+	method, hops, _ := t.decide(columns, spec.Variance == "unit" || job.Classes > 0)
 	s := plan.Sizes{Job: job, Nodes: g.Len(), Entries: t.entries, Periods: spec.periods(), Uneven: t.uneven(), Method: method, Hops: hops,
+		Fine:     t.fineHops(true, method, hops),
 		OneScale: spec.Scales == "one", Solver: spec.Solver, Pairs: spec.Pairs, Rank: t.rank(),
 		Divided: spec.Times == nil && job.Classes == 0 && spec.Variance != "unit" && spec.Covariates == nil}
 	of, _ := t.offers(method)
@@ -69,7 +70,7 @@ func (t *Trainer) rows(ctx context.Context, hops int) (r plan.Rows, err error) {
 	entries := func(hops, walks int, hubWalks float64) float64 {
 		opts := t.walkOptions(on, hops, walks, hubWalks)
 		if opts.Walks > sampledWalks {
-			return reached(on.w, opts)
+			return t.reached(opts)
 		}
 		f, failed := on.ground.Lazy(opts)
 		if failed != nil {
@@ -94,32 +95,16 @@ func (t *Trainer) rows(ctx context.Context, hops int) (r plan.Rows, err error) {
 
 // reached returns how many nodes the walks of a row reach at most, on average over a few
 // rows: those within MaxLen hops.
-func reached(w *sparse.CSR, opts walk.Options) float64 {
-	n, _ := w.Dims()
-	rows := min(n, reachedRows)
-	if rows == 0 {
-		return 0
-	}
-	seen := make([]int, n) // the last row + 1 that came here
-	total := 0
+func (t *Trainer) reached(opts walk.Options) float64 {
+	n, total := t.graph.Len(), 0
+	rows, search := min(n, reachedRows), graph.NewSearch(t.graph)
 	for k := range rows {
-		front := []uint32{uint32(k * n / rows)}
-		seen[front[0]] = k + 1
-		total++
-		for l := 0; l < opts.MaxLen && len(front) > 0; l++ {
-			var next []uint32
-			for _, i := range front {
-				near, _ := w.Row(int(i))
-				for _, j := range near {
-					if seen[j] != k+1 {
-						seen[j] = k + 1
-						next = append(next, j)
-					}
-				}
+		for _, hops := range search.From(k * n / rows) {
+			if hops > opts.MaxLen {
+				break
 			}
-			total += len(next)
-			front = next
+			total++
 		}
 	}
-	return min(float64(total)/float64(rows), 2*float64(opts.Walks)*float64(opts.MaxLen+1))
+	return min(float64(total)/float64(max(1, rows)), 2*float64(opts.Walks)*float64(opts.MaxLen+1))
 }

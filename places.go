@@ -338,8 +338,8 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 func (t *Trainer) with(spec Spec) *Trainer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	other := &Trainer{spec: spec, limits: t.limits, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash, levels: t.levels,
-		degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
+	other := &Trainer{spec: spec, limits: t.limits, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash,
+		levels: t.levels, degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
 		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
 	for name, m := range t.matrices {
 		own := *m

@@ -16,7 +16,8 @@ import (
 func (p *Posterior) device() *gpu.Device {
 	card := p.model.card
 	device := card.Use()
-	if device == nil || p.share != nil || !card.Must && p.model.solver != Iterative && p.Nodes() < cmp.Or(card.from, p.model.how.within().CardFrom) {
+	if device == nil || p.share != nil || !card.Must && p.model.solver != Iterative &&
+		p.Nodes() < cmp.Or(card.from, p.model.how.within().CardFrom) {
 		return nil
 	}
 	return device

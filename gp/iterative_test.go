@@ -152,7 +152,8 @@ func TestSingleSteps(t *testing.T) {
 	learn := func(from, threads int) []float64 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 		l, theta := likelihoodOf(t, k, d, 1)
-		end, _, err := l.learn(background, theta, FitOptions{Epochs: 8, Seed: 3, Stochastic: Stochastic{Tol: 1e-4, limits: singleFrom(from)}}, nil)
+		how := Stochastic{Tol: 1e-4, limits: singleFrom(from)}
+		end, _, err := l.learn(background, theta, FitOptions{Epochs: 8, Seed: 3, Stochastic: how}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

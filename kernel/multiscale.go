@@ -70,7 +70,8 @@ type MultiscaleOptions struct {
 // kernel; then those of the family without its variance, once or for every scale;
 // then the variances of the scales.
 func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts MultiscaleOptions) (*Multiscale, error) {
-	m := &Multiscale{fine: fine, coarseScales: &coarseScales{free: opts.FreeLengths, shape: family.Params(), sharedFrom: plan.Default().SharedCells}}
+	m := &Multiscale{fine: fine, coarseScales: &coarseScales{free: opts.FreeLengths, shape: family.Params()}}
+	m.sharedFrom = plan.Default().SharedCells
 	if hasVariance(m.shape) {
 		m.shape = m.shape[1:]
 	}

@@ -43,7 +43,7 @@ type Limits struct {
 	FinalIters       int     // most so many iterations,
 	FinalIters0      int     // at least so many,
 	FinalFlops       float64 // and within so many cubes of measurements between: an iteration takes O(T³)
-	Start            Patches // from which an iterative fit starts, and of which it keeps what the scattered ones tell for kernels of long range
+	Start            Patches // from which an iterative fit starts; without scattered ones unless a kernel has a long range
 	LaplaceAll       int     // most measurements that are not Gaussian of which all are learned from: an evaluation takes several factors
 	AlternativeFlops float64 // most T³ times hyperparameters for their uncertainty: ten iterations of a fit to a thousand measurements
 	AlternativeNodes int     // most nodes: every prediction takes two means for every hyperparameter

@@ -31,7 +31,8 @@ type Sizes struct {
 	Uneven                  bool // degrees differ, so that there are two Laplacians and one scale often wins
 
 	Method   string
-	Hops     int
+	Hops     int // of the longest walk,
+	Fine     int // and of that with coarser scales above it
 	OneScale bool
 	Solver   string // as in Spec.Solver
 	Columns  int    // of covariates and roles
@@ -206,7 +207,7 @@ func (e estimate) learning() float64 {
 			kept += float64((hops+1)*(hops+2)) / 4
 		}
 		if !e.OneScale && !e.Uneven { // else one scale often wins
-			hops = min(hops, e.l.FineHops)
+			hops = e.Fine
 		}
 		if e.l.PairCache(hops, rows) > 0 {
 			one = float64((hops+1)*(hops+2)) / 2

@@ -25,6 +25,7 @@ func decided(nodes, degree, measurements, classes int) string {
 	s.Method, _ = l.Represent(plan.Asked{Unit: classes > 0, Nodes: nodes, Entries: s.Entries, Columns: learned})
 	if s.Method == "grf" {
 		s.Hops, _ = l.WalkHops(s.Method, nodes, 10)
+		s.Fine = l.FineHops
 		reach := func(hops int) float64 { return min(float64(nodes), 1+float64(degree*hops*(hops+1)/2)) }
 		s.Rows = plan.Rows{Entries: reach(s.Hops), OneHop: reach(1), Coarse: reach(l.CoarseHops), Steps: float64(100 * s.Hops), Levels: true}
 	}
