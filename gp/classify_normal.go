@@ -258,15 +258,12 @@ func (c *normalClassifier) mean(ctx context.Context, nodes []int) (mean *mat.Den
 	return mean, err
 }
 
-// classDraws is how many draws, over all classes, a variance comes from: it has a
-// relative standard error of √(2/64) ≈ 18 %.
-const classDraws = 64
-
 // drawnVariance returns the mean square of draws about the mean. Classes differ
-// only in the noise of their labels, so they share one variance per node.
+// only in the noise of their labels, so they share one variance per node, with a
+// relative standard error of √(2/64) ≈ 18 %.
 func (c *normalClassifier) drawnVariance(ctx context.Context, nodes []int, mean *mat.Dense, w *progress.Work) (*mat.Dense, error) {
 	classes := c.classes()
-	draws := max(2, (classDraws+classes-1)/classes)
+	draws := max(2, (plan.ClassDraws+classes-1)/classes)
 	f, err := c.draw(ctx, nodes, draws, varianceSeed, w)
 	if err != nil {
 		return nil, err

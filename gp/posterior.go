@@ -109,14 +109,13 @@ func (p *Posterior) VariancePart(ctx context.Context, nodes []int, lo, hi int, w
 
 const (
 	varianceDraws = 256
-	varianceGroup = 16       // least number of draws at a time: 128 bytes per node
 	varianceBytes = 64 << 20 // of draws at a time, on graphs where these are more
 )
 
 // drawGroup returns the number of draws at a time at n nodes, which divides varianceDraws. A group passes over the
 // kernel once, and some kernels cost as much for one draw as for all.
 func drawGroup(n int) int {
-	group := varianceGroup
+	group := plan.DrawGroup
 	for group < varianceDraws && 2*group*8*n <= varianceBytes {
 		group *= 2
 	}

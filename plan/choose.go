@@ -99,8 +99,11 @@ func VarianceCost(nodes, measurements int, products float64) float64 {
 	return products * float64(nodes) * float64(measurements) * float64(measurements)
 }
 
-// ClassProducts is VarianceCost's products for classes, whose noise differs.
-const ClassProducts = 4
+const (
+	ClassProducts = 4  // VarianceCost's products for classes, whose noise differs
+	ClassDraws    = 64 // over all classes, that a variance comes from where it is not exact
+	DrawGroup     = 16 // posterior draws at a time, at least
+)
 
 // Held returns the number of nodes whose covariances with measurements, one at least, are held at a time.
 func (l *Limits) Held(measurements int) int { return max(1, l.CrossEntries/measurements) }

@@ -61,7 +61,7 @@ const (
 	prolongBytes    = 110 // interpolation from the first coarser graph
 	levelBytes      = 120 // that graph, per node of it
 	cellBytes       = 80  // features of it, beside their entries
-	drawBytes       = 128 // the least group of posterior draws
+	drawBytes       = 8 * DrawGroup
 	coarseShare     = 1. / 8
 	entryBytes      = 7 // of Φ: 6 in locality order, 8 elsewhere
 
@@ -75,7 +75,6 @@ const (
 	pairRows        = 1024     // rows of Fourier features that are in use at a time
 	projectedCopies = 3        // of projected features: the Gaussian matrix, its product, their gradient
 	foldShare       = 1.6      // of learning: a fold begins while the one before is not collected yet
-	classDraws      = 2 * 64   // of latent functions, and of the prior
 )
 
 // Matrices over the measured nodes that kernels keep while they are learned: those of all
@@ -97,24 +96,19 @@ type estimate struct {
 	n, t float64 // nodes, and measurements or labels
 }
 
-func (l *Limits) estimateOf(s Sizes) estimate {
-	s.Rows.Levels = s.Rows.Levels && s.Rows.Coarse > 0
-	return estimate{s, l, float64(s.Nodes), min(float64(s.Measurements), float64(s.Nodes)*float64(s.Periods))}
-}
-
 // Estimate estimates the cost of a job.
 func (l *Limits) Estimate(s Sizes) Memory {
-	e := l.estimateOf(s)
+	e := estimate{s, l, float64(s.Nodes), min(float64(s.Measurements), float64(s.Nodes)*float64(s.Periods))}
 	all := phases{both: e.known(), learn: e.learning(), predict: e.places()}
 	if e.Folds > 0 {
 		all.learn *= foldShare
 	}
 	least := all
-	m := Memory{Method: e.Method, Hops: e.Hops, Entries: e.Rows.Entries}
+	m := Memory{Method: e.Method}
 	switch e.Method {
 	case "dense":
 		all.both += e.laplacians()*8*e.n*e.n + 2*8*e.n*e.n
-		m.Hops, least = 0, all
+		least = all
 	case "series":
 		all.learn += e.resumed(min(e.Measurements, e.l.Sketch))
 		if e.Measurements > e.l.SketchFrom {
@@ -123,8 +117,9 @@ func (l *Limits) Estimate(s Sizes) Memory {
 		if e.Nodes > e.l.DenseNodes && e.l.Layered(e.Nodes, e.Entries, 1) {
 			all.both += 8 * float64(3*e.l.LayerPairs*5/4+e.l.LayerPairs) * e.n
 		}
-		m.Hops, least = 0, all
+		least = all
 	default:
+		m.Hops, m.Entries = e.Hops, e.Rows.Entries
 		e.features(&all, &least)
 	}
 	m.Seconds = e.before()
@@ -161,7 +156,7 @@ func (e estimate) places() float64 {
 	if e.Classes > 0 {
 		bytes += n*4*8*float64(e.Classes) + 2*cross
 		if !e.factored() || !e.l.ExactVariance(e.Places, e.Measurements, ClassProducts, 0) {
-			bytes += n * 8 * classDraws
+			bytes += n * 8 * 2 * ClassDraws // of latent functions, and of the prior
 		}
 	}
 	return bytes + float64(e.Searches)*(8*m*m+share*n*3*8*16)
@@ -217,7 +212,7 @@ func (e estimate) learning() float64 {
 		one += tablesOfOne
 	}
 	factors := factorCopies * 8 * e.t * e.t
-	switch parts := e.l.Start; {
+	switch {
 	case e.Classes > 0:
 		bytes := kept*Triangle(min(e.t, float64(e.l.ClassSketch))) + (one+tablesOfOne)*e.l.Classes(int(e.t)).Bytes()
 		if e.factored() {
@@ -229,7 +224,7 @@ func (e estimate) learning() float64 {
 	case e.factored():
 		return kept*e.l.Sample(e.l.Sketch).Bytes() + one*Triangle(e.t) + factors
 	default:
-		return kept*e.l.Sample(e.l.Sketch).Bytes() + one*parts.Bytes() + e.learned()*e.t*8*iterateVectors
+		return kept*e.l.Sample(e.l.Sketch).Bytes() + one*e.l.Start.Bytes() + e.learned()*e.t*8*iterateVectors
 	}
 }
 
