@@ -2,7 +2,6 @@ package grfgp
 
 import (
 	"context"
-	"sync"
 
 	"grfgp/graph"
 	"grfgp/plan"
@@ -23,7 +22,6 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 	}
 	t := &Trainer{spec: spec, limits: plan.Default(), matrices: map[string]*matrix{}}
 	t.setMatrix(g)
-	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
 	columns := min(job.Measurements, g.Len())
 	if job.Classes > 0 {
 		columns = min(job.Measurements, t.limits.ClassPatches.Rows())

@@ -77,7 +77,6 @@ func newTrainer(g *graph.Graph, spec Spec, open func() (*gp.Card, error)) (*Trai
 	}
 	t.setMatrix(g)
 	t.levels = sync.OnceValue(g.Levels)
-	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
 	t.lone = sync.OnceValue(g.Lone)
 	return t, nil
 }
