@@ -85,7 +85,7 @@ const (
 	seriesKept          = 48     // Chebyshev terms
 	seriesOne           = 25
 	factorCopies        = 4 // of a dense matrix that is factored: it, its factor, its inverse, gradients
-	classCopies         = 8
+	classCopies         = 10
 	iterateVectors      = 6 * 32 // numbers per measurement of an iterative fit
 )
 
