@@ -19,12 +19,13 @@ import (
 // An entry of the form "pkg" forbids pkg and everything below it.
 var forbidden = map[string][]string{
 	"progress": {"grfgp"},
-	"sparse":   {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"graph":    {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"formats": {"grfgp/sparse", "grfgp/graph", "grfgp/covariate", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve",
+	"plan":     {"grfgp"},
+	"sparse":   {"grfgp/plan", "grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"graph":    {"grfgp/plan", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"formats": {"grfgp/plan", "grfgp/sparse", "grfgp/graph", "grfgp/covariate", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve",
 		"grfgp/gp"},
-	"covariate":      {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"graphio":        {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"covariate":      {"grfgp/plan", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"graphio":        {"grfgp/plan", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"walk":           {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"partition":      {"grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"solve":          {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/gp"},

@@ -97,21 +97,9 @@ func likeliest(tried []attempt) attempt {
 }
 
 const (
-	// sketchFrom is the number of measurements from which candidates are compared on
-	// a sample of the measurements; the best is then fitted to all of them.
-	sketchFrom   = 500
-	sketchSample = 1000
-	sketchTol    = 0.1 // nats that do not decide between kernels
-	finalTol     = 0.03
+	sketchTol = 0.1 // nats that do not decide between kernels
+	finalTol  = 0.03
 )
-
-// finalIters is the most iterations of the fit to all measurements, which starts from
-// that to a sample: fewer for many measurements, because an iteration takes O(T³).
-func finalIters(measurements int) int {
-	const least, most, flops = 4, 40, 1.2e11
-	t := float64(measurements)
-	return max(least, min(most, int(flops/(t*t*t))))
-}
 
 // contest compares kernels on one set of measurements.
 type contest struct {
@@ -129,7 +117,7 @@ type contest struct {
 // train fits the kernels that the Spec leaves open and returns the best as a Model,
 // which is not yet conditioned on the measurements.
 func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *progress.Work) (*Model, error) {
-	work.Part(1, comparedCost+finalCost(own.Len())).Step("looking at the graph")
+	work.Part(1, comparedCost+t.finalCost(own.Len())).Step("looking at the graph")
 	method, hops, why := t.decide(t.distinct(own.Nodes), t.spec.Variance == "unit")
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
@@ -150,9 +138,9 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *p
 	families := t.spec.families(hops)
 	unit := t.spec.Variance == "unit"
 	open := t.spec.Family == "" || c.opensUnit() && t.uneven()
-	if (len(families)*len(scales) > 1 || tryTrend || open || known != 0) && own.Len() > sketchFrom {
-		c.opts.Subsample, c.opts.Tol = sketchSample, sketchTol
-		c.after = finalCost(own.Len())
+	if (len(families)*len(scales) > 1 || tryTrend || open || known != 0) && own.Len() > t.limits.SketchFrom {
+		c.opts.Subsample, c.opts.Tol = t.limits.Sketch, sketchTol
+		c.after = t.finalCost(own.Len())
 	}
 	c.left = c.expect(len(families), scales, tryTrend, known)
 	for _, f := range families {
@@ -174,7 +162,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *p
 		best = likeliest(slices.DeleteFunc(slices.Clone(c.tried), func(a attempt) bool { return a.terms != termsOf(t.spec.Terms) }))
 	}
 	sketch := c.opts.Subsample > 0
-	if (method == "series" || method == "dense") && own.Len() <= exactMost && t.spec.Terms == nil && best.terms == graphTerm {
+	if (method == "series" || method == "dense") && own.Len() <= t.limits.Exact && t.spec.Terms == nil && best.terms == graphTerm {
 		if best, err = t.confirm(ctx, own, c.tried); err != nil {
 			return nil, err
 		}
@@ -189,7 +177,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *p
 		last := work.Part(1, 0)
 		last.Step("fitting " + best.String())
 		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(),
-			gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Device: card, Progress: last}); err != nil {
+			gp.FitOptions{From: m.fitted, MaxIter: t.limits.Iterations(own.Len()), Tol: finalTol, Device: card, Progress: last}); err != nil {
 			return nil, err
 		}
 	}

@@ -29,7 +29,7 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	if err != nil {
 		return nil, err
 	}
-	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed, Device: card}
+	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed, Device: card, Limits: t.limits}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 		return t.assumeClasses(ctx, own, opts)
 	}
 	c := &Classification{of: t, card: card}
-	sample := classSample(own, classSketch, t.spec.Seed)
-	final := finalClassCost(own.Len())
+	sample := classSample(own, t.limits.ClassSketch, t.spec.Seed)
+	final := t.finalClassCost(own.Len())
 	work.Step("looking at the graph")
 	best, err := t.compareClasses(ctx, sample, own, opts, &c.choice, work.Part(classCandidates, final))
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 	if err != nil {
 		return nil, err
 	}
-	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Device: card, Progress: work}
+	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Device: card, Limits: t.limits, Progress: work}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (t *Trainer) meanHops(from []int) float64 {
 // average adds label spreading to a classifier of few labels, unless the Spec says which kernel it has: kernels that are
 // learned from few labels reach too far, or not far enough.
 func (t *Trainer) average(ctx context.Context, own gp.Labels, method gp.ClassMethod, c *Classification) error {
-	if own.Len() > classAverage || !t.opensClasses(method) {
+	if own.Len() > t.limits.ClassAverage || !t.opensClasses(method) {
 		return nil
 	}
 	s, err := t.spread(ctx, own, gp.Spreading)
@@ -179,12 +179,6 @@ func (t *Trainer) average(ctx context.Context, own gp.Labels, method gp.ClassMet
 }
 
 const (
-	// classAverage is the most labels with which a classifier is averaged with label spreading.
-	classAverage = 400
-
-	// classSketch is the number of labels by which candidates are compared, if there
-	// are more; the best is then fitted to all labels.
-	classSketch  = 400
 	classPatches = 2
 	classTol     = 0.3 // nats, over all classes, that do not decide between kernels
 
@@ -194,10 +188,7 @@ const (
 	classFinalIters = 20
 	classCloseIters = 10
 
-	classDecides  = 15   // nats on the sample that decide between the graph alone and what is known beside it;
-	classFinalist = 1000 // labels by which they are compared otherwise, if there are more
-
-	classLearned = 1000 // labels that hyperparameters are learned from, about, if there are more
+	classDecides = 15 // nats on the sample that decide between the graph alone and what is known beside it
 )
 
 // classSample returns all labels, or a sample of the given size with labels of every class: half of it
@@ -250,7 +241,7 @@ type classContest struct {
 func (t *Trainer) compareClasses(ctx context.Context, sample, all gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice,
 	work *progress.Work) (best classAttempt, err error) {
 	labels := all.Len()
-	method, hops, why := t.decide(min(labels, classLearned), true)
+	method, hops, why := t.decide(min(labels, t.limits.ClassPatches.Rows()), true)
 	scales, whyScales, err := t.decideScales(ctx, sample.Nodes, method, hops)
 	if err != nil {
 		return best, err
@@ -299,7 +290,7 @@ func (c *classContest) compareAgain(ctx context.Context, all gp.Labels) (classAt
 	if len(near) == 1 || all.Len() <= c.sample.Len() || c.opts.Method != gp.Dirichlet && c.opts.Method != gp.OneVsAll {
 		return best, nil
 	}
-	opts, more := c.opts, classSample(all, classFinalist, c.spec.Seed)
+	opts, more := c.opts, classSample(all, c.limits.ClassFinalist, c.spec.Seed)
 	opts.Solver, opts.Keep, opts.ScoreOnly = gp.Exact, true, false
 	scores := map[string]float64{}
 	for _, a := range near {
@@ -308,7 +299,7 @@ func (c *classContest) compareAgain(ctx context.Context, all gp.Labels) (classAt
 		if err != nil {
 			return best, err
 		}
-		scores[a.String()] = worthOf(report, c.labels)
+		scores[a.String()] = worthOf(report, c.learned())
 	}
 	best = slices.MaxFunc(near, func(a, b classAttempt) int { return cmp.Compare(scores[a.String()], scores[b.String()]) })
 	best.close = true
@@ -346,14 +337,17 @@ func (c *classContest) best(of []classAttempt) classAttempt {
 	return best
 }
 
-func (c *classContest) worth(a classAttempt) float64 { return worthOf(a.report, c.labels) }
+func (c *classContest) worth(a classAttempt) float64 { return worthOf(a.report, c.learned()) }
+
+// learned is the number of labels that hyperparameters are learned from, about.
+func (c *classContest) learned() int { return min(c.labels, c.limits.ClassPatches.Rows()) }
 
 // worthOf compares kernels by the log probability of the labels of the sample, each given the others, less a penalty:
 // one nat per hyperparameter (Akaike). Half of it is what the sample's score is too high by, because hyperparameters were
 // learned from the sample; the other half is what they will lose elsewhere by their errors. That half is smaller where
 // they are then learned from more labels.
-func worthOf(r gp.ClassifyReport, labels int) float64 {
-	share := min(1, float64(r.Scored)/float64(min(labels, classLearned)))
+func worthOf(r gp.ClassifyReport, learned int) float64 {
+	share := min(1, float64(r.Scored)/float64(learned))
 	return r.Score*float64(r.Scored) - float64(len(r.Theta))*(1+share)/2
 }
 
@@ -363,10 +357,7 @@ func (c *classContest) tryKnown(ctx context.Context, alone classAttempt) error {
 	of, why := c.offers(c.method)
 	c.tell.Why = append(c.tell.Why, why)
 	k := alone.candidate
-	k.many, k.pairs = false, c.spec.Pairs
-	if c.labels > exactMost && k.pairs == 0 {
-		k.pairs = pairsMany
-	}
+	k.many, k.pairs = false, c.limits.SmoothPairs(c.spec.Pairs, c.labels, "")
 	if c.spec.Terms != nil {
 		if k.terms = termsOf(c.spec.Terms); k.terms == graphTerm {
 			return nil
@@ -530,7 +521,7 @@ func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMeth
 	if err != nil {
 		return nil, err
 	}
-	opts := gp.ClassifyOptions{Method: method}
+	opts := gp.ClassifyOptions{Method: method, Limits: t.limits}
 	for _, share := range spreadShares {
 		opts.Starts = append(opts.Starts, []float64{1, math.Sqrt(2 * share / (1 - share))})
 	}

@@ -9,12 +9,7 @@ import (
 	"grfgp/solve"
 )
 
-const (
-	exactMost = 3000    // measurements up to which smooth terms are exact
-	roleNodes = 300_000 // nodes up to which roles are tried
-
-	productIters = 25 // a product starts from the fit of its terms
-)
+const productIters = 25 // a product starts from the fit of its terms
 
 // offers returns the terms over what is known about nodes that the Spec leaves open
 // or asks for: covariates if there are any, roles if degrees vary.
@@ -33,7 +28,7 @@ func (t *Trainer) offers(method string) (of terms, why string) {
 		why = "no roles were requested"
 	case !t.uneven():
 		why = "degrees vary too little for roles"
-	case n > roleNodes:
+	case n > t.limits.RoleNodes:
 		why = fmt.Sprintf("no roles: they take long for %d nodes", n)
 	default:
 		of |= roleTerm
@@ -50,13 +45,7 @@ func (c *contest) tryKnown(ctx context.Context, of terms, far bool) error {
 	if of == 0 {
 		return nil
 	}
-	k := &knownContest{contest: c}
-	if c.own.Len() > exactMost || c.spec.Solver == "iterative" {
-		k.pairs = pairsMany
-	}
-	if c.spec.Pairs > 0 {
-		k.pairs = c.spec.Pairs
-	}
+	k := &knownContest{contest: c, pairs: c.limits.SmoothPairs(c.spec.Pairs, c.own.Len(), c.spec.Solver)}
 	if err := k.run(ctx, of); err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package grfgp
 
-import "grfgp/progress"
+import (
+	"grfgp/plan"
+	"grfgp/progress"
+)
 
 // The progress of a fit counts in units of fitting one kernel of the graph with two
 // hyperparameters to a sample of the measurements. The costs are those of a mesh of 3,000
@@ -11,8 +14,8 @@ const (
 	knownCost = 0.5 // and terms over covariates or roles have more hyperparameters
 	firstCost = 1   // of what is computed once for all candidates, by the first
 
-	comparedCost     = 12  // of all candidates
-	alternativesMost = 950 // measurements up to which the uncertainty of hyperparameters is computed, about
+	comparedCost       = 12 // of all candidates
+	fewHyperparameters = 4
 )
 
 // cost is the expected cost of fitting a candidate.
@@ -57,21 +60,21 @@ func (c *contest) expect(families int, scales []bool, tryTrend bool, known terms
 // finalCost is the expected cost of fitting the chosen kernel to all measurements, after
 // fits to a sample. An evaluation takes a term by the square of their number and one by
 // the cube.
-func finalCost(measurements int) float64 {
+func (t *Trainer) finalCost(measurements int) float64 {
 	const sample, typical = 500, 12 // measurements as long to factor as those of the sample, and evaluations of 25
-	x := float64(min(measurements, exactMost)) / sample
-	return x * x * (1 + x) * min(typical, float64(finalIters(measurements))) / 25
+	x := float64(min(measurements, t.limits.Exact)) / sample
+	return x * x * (1 + x) * min(typical, float64(t.limits.Iterations(measurements))) / plan.Evaluations
 }
 
 // fitCosts returns the expected costs of comparing kernels and fitting the best, of the
 // uncertainty of its hyperparameters, and of conditioning on the measurements.
-func fitCosts(measurements int) (train, alternatives, condition float64) {
-	final := finalCost(measurements)
+func (t *Trainer) fitCosts(measurements int) (train, alternatives, condition float64) {
+	final := t.finalCost(measurements)
 	train, condition = comparedCost, final/10
-	if measurements > sketchFrom {
+	if measurements > t.limits.SketchFrom {
 		train += final
 	}
-	if measurements <= alternativesMost {
+	if t.limits.Alternatives(t.graph.Len(), measurements, fewHyperparameters, 1) {
 		alternatives, condition = final, final/2 // each alternative is conditioned too
 	}
 	return train, alternatives, condition
@@ -103,8 +106,8 @@ func (t *Trainer) expectClasses(families int, scales []bool, method string) floa
 }
 
 // finalClassCost is that of fitting the best of them to all labels.
-func finalClassCost(labels int) float64 {
-	if labels <= classSketch {
+func (t *Trainer) finalClassCost(labels int) float64 {
+	if labels <= t.limits.ClassSketch {
 		return 0.2
 	}
 	return 4

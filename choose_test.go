@@ -8,6 +8,7 @@ import (
 	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/plan"
 )
 
 // Kernels are compared by log marginal likelihood less one nat per hyperparameter
@@ -44,7 +45,8 @@ func TestManyLabelsFourier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for labels, want := range map[int]int{exactMost: 0, exactMost + 1: pairsMany} {
+	exact := trainer.limits.Exact
+	for labels, want := range map[int]int{exact: 0, exact + 1: trainer.limits.Pairs} {
 		c := &classContest{Trainer: trainer, labels: labels, method: "series", tell: &ClassChoice{},
 			sample: gp.Labels{Nodes: []int{0, 9, 20}, Class: []int{0, 1, 0}, Classes: 2}}
 		alone := classAttempt{candidate: candidate{family: trainer.spec.classFamilies(0)[0], terms: graphTerm, many: true}}
@@ -80,7 +82,7 @@ func TestWorthOfSample(t *testing.T) {
 	of := func(score float64, hyperparameters, labels int) float64 {
 		r := gp.ClassifyReport{Score: score / 400, Scored: 400}
 		r.Theta = make([]float64, hyperparameters)
-		return worthOf(r, labels)
+		return worthOf(r, min(labels, plan.Default().ClassPatches.Rows()))
 	}
 	for labels, needed := range map[int]float64{400: 4, 800: 3, 1000: 2.8, 13_000: 2.8} {
 		if of(-100+needed-0.01, 6, labels) > of(-100, 2, labels) || of(-100+needed+0.01, 6, labels) < of(-100, 2, labels) {

@@ -170,8 +170,8 @@ func (c *contest) evened(ctx context.Context, k candidate, theta []float64) ([]f
 
 // opensUnit reports whether unit variance is tried. With a series every prediction
 // then needs the diagonal at all nodes, so it is not tried on graphs where that
-// costs more than seriesFlops.
+// costs more than an evaluation by a series may.
 func (c *contest) opensUnit() bool {
 	return c.spec.Variance == "" && c.spec.Family != "free" && c.method != "lowrank" &&
-		(c.method != "series" || c.diagonalFlops() <= seriesFlops)
+		(c.method != "series" || c.limits.SeriesCost(c.entries, c.graph.Len()) <= c.limits.SeriesFlops)
 }

@@ -29,14 +29,9 @@ func (m *Model) Condition(ctx context.Context, d gp.Data) (*Model, error) {
 	other := *m
 	if solver := m.solverFor(own); solver != state.Solver {
 		state.Solver = solver
-		k, err := m.of.chosenKernel(ctx, m.spec)
-		if err != nil {
+		if other.fitted, err = m.of.model(ctx, m.spec, state, m.fitted.Card()); err != nil {
 			return nil, err
 		}
-		if other.fitted, err = gp.NewModel(k, state); err != nil {
-			return nil, err
-		}
-		other.fitted = other.fitted.On(m.fitted.Card())
 	}
 	if other.posterior, err = other.fitted.Condition(ctx, own); err != nil {
 		return nil, err
@@ -55,7 +50,7 @@ func (m *Model) solverFor(own gp.Data) gp.Solver {
 	switch {
 	case m.spec.Solver != "" || m.spec.Times != nil:
 		return state.Solver
-	case own.Len() > exactMost:
+	case own.Len() > m.of.limits.Exact:
 		return gp.Iterative
 	}
 	return gp.Exact

@@ -175,7 +175,7 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.fitted = m.fitted.On(card)
+	m.fitted = m.fitted.Limited(t.limits).On(card)
 	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (t *Trainer) FitProgress(ctx context.Context, d gp.Data, w *progress.Work) 
 	if err != nil {
 		return nil, err
 	}
-	first, then, last := fitCosts(own.Len())
+	first, then, last := t.fitCosts(own.Len())
 	m, err := t.train(ctx, own, card, w.Part(first, then+last))
 	if err != nil {
 		return nil, err
@@ -125,13 +125,13 @@ func (m *Model) Refit(ctx context.Context, d gp.Data, w *progress.Work) (*Model,
 	if err != nil {
 		return nil, err
 	}
-	_, then, last := fitCosts(own.Len())
-	learn := w.Part(finalCost(own.Len()), then+last)
+	_, then, last := t.fitCosts(own.Len())
+	learn := w.Part(t.finalCost(own.Len()), then+last)
 	learn.Step("fitting " + m.spec.chosen().String())
 	other := &Model{of: t, spec: m.spec, choice: m.choice}
 	other.choice.Why = slices.Clone(m.choice.Why)
-	bounds := gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true, Device: card,
-		Progress: learn}
+	bounds := gp.FitOptions{From: m.fitted, MaxIter: t.limits.Iterations(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true,
+		Device: card, Progress: learn}
 	if other.fitted, other.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), bounds); err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 // fitOptions returns the options of gp.Fit that the Spec implies, without a device.
 func (t *Trainer) fitOptions() (gp.FitOptions, error) {
 	opts := gp.FitOptions{Values: t.spec.kind(), Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed, Ranks: t.together.Ranks,
-		Checkpoints: t.together.Checkpoints}
+		Checkpoints: t.together.Checkpoints, Limits: t.limits}
 	if by := t.spec.transform(); by != gp.NoTransform && opts.Mean != nil {
 		mean := by.Forward(*opts.Mean)
 		opts.Mean = &mean

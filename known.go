@@ -34,10 +34,7 @@ const (
 	linearTerms // number of linear terms
 )
 
-const (
-	directions = 64  // dimensions of connections and of words, at most
-	pairsMany  = 256 // pairs of Fourier features of a smooth term, where the covariance of measurements is not factored
-)
+const directions = 64 // dimensions of connections and of words, at most
 
 // known holds the blocks of a Trainer, computed when first used.
 type known struct {

@@ -191,18 +191,12 @@ func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kerne
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree,
-		lone: t.lone, matrices: map[string]*matrix{}}
+	other := t.with(m.spec)
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
-	t.mu.Lock()
-	for name, m := range t.matrices {
-		twin := *m
-		twin.features, twin.sampled = map[int]*walk.Features{}, nil
-		other.matrices[name] = &twin
+	other.scales = nil
+	for _, on := range other.matrices {
+		on.features = map[int]*walk.Features{}
 	}
-	other.lead, other.leadless, other.known = t.lead, t.leadless, t.known
-	t.mu.Unlock()
-
 	rows := NodesOf(t.graph, append(slices.Clone(m.posterior.Measured()), nodes...))
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
@@ -219,7 +213,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	again := func(on walks, s kernel.Sampling, rows []int) (*walk.Features, error) {
 		opts := on.on(s.Features.Options())
 		opts.Seed = other.spec.Seed
-		if n, _ := on.w.Dims(); n > lazyNodes {
+		if n, _ := on.w.Dims(); n > t.limits.LazyNodes {
 			return on.ground.Lazy(opts)
 		}
 		return walk.SampleRows(ctx, on.w, opts, rows)
@@ -240,11 +234,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 		}
 		other.scales = append(other.scales, kernel.Scale{Prolong: l.Prolong, Features: f})
 	}
-	k, err := other.chosenKernel(ctx, m.spec)
-	if err != nil {
-		return nil, err
-	}
-	model, err := gp.NewModel(k, m.fitted.State())
+	model, err := other.model(ctx, m.spec, m.fitted.State(), m.fitted.Card())
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +242,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if err != nil {
 		return nil, err
 	}
-	return model.On(m.fitted.Card()).Condition(ctx, own)
+	return model.Condition(ctx, own)
 }
 
 // touched returns the cells of a level from which the given nodes of the level

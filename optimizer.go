@@ -8,6 +8,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/plan"
 	"grfgp/progress"
 )
 
@@ -51,13 +52,6 @@ func policyOf(opts bayesopt.Options) bayesopt.Policy {
 	return opts.Policy
 }
 
-const (
-	crowdDegree = 8       // mean degree from which a few hops reach most nodes,
-	crowdNNZ    = 800_000 // and entries of the matrix up to which a draw by series takes 0.1 s
-
-	searchRoleNodes = 20_000 // nodes up to which a draw of smooth functions of roles takes no more than a second
-)
-
 // ForSearch returns the Spec with Method set, if it is empty, to the representation
 // that is fastest for a search by the policy: random features on all but small
 // graphs. On graphs of high degree features are long and noisy. There an exact
@@ -69,16 +63,13 @@ const (
 // them: the values of a draw at all nodes are 1,024 cosines and sines per node of
 // functions of some hundred roles, seconds for each suggestion.
 func (s Spec) ForSearch(g *graph.Graph, p bayesopt.Policy) Spec {
-	if g.Len() > searchRoleNodes && !termsOf(s.Terms).has(roleTerm) {
+	limits := plan.Default()
+	if g.Len() > limits.SearchRoleNodes && !termsOf(s.Terms).has(roleTerm) {
 		s.Roles = "none"
 	}
-	if s.Method != "" || g.Len() <= denseNodes {
-		return s
-	}
-	nnz := g.Adjacency().NNZ()
-	_, draws := p.(bayesopt.Thompson)
-	if s.Method = "grf"; draws && nnz > crowdDegree*g.Len() && nnz <= crowdNNZ {
-		s.Method = "series"
+	if s.Method == "" {
+		_, draws := p.(bayesopt.Thompson)
+		s.Method = limits.SearchMethod(g.Len(), g.Adjacency().NNZ(), draws)
 	}
 	return s
 }
@@ -191,17 +182,9 @@ func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*g
 	if !t.spec.refinedBy(by.Spec) {
 		return nil, fmt.Errorf("%w: the checkpoint was made with another specification; resume with the same one", bayesopt.ErrOptions)
 	}
-	k, err := t.chosenKernel(ctx, by.Spec)
-	if err != nil {
-		return nil, err
-	}
 	card, err := t.card()
 	if err != nil {
 		return nil, err
 	}
-	m, err := gp.NewModel(k, s)
-	if err != nil {
-		return nil, err
-	}
-	return m.On(card), nil
+	return t.model(ctx, by.Spec, s, card)
 }

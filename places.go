@@ -118,30 +118,23 @@ func (t *Trainer) work(own gp.Data) (count int, table bool) {
 	return own.Len(), false
 }
 
-const (
-	wholeWork   = 1500 // most work of a likelihood of all measurements over time in learning
-	finalSample = 2000 // beyond, measurements to learn from,
-	sampleIters = 30   // and most iterations
-	factorMost  = 6000 // most measurements over time whose covariance is factored: conjugate gradients take longer
-)
-
 // retrainOverTime is retrain of a kernel over time. Where a likelihood of all measurements
 // takes long, hyperparameters are learned from a sample, and then kept.
 func (t *Trainer) retrainOverTime(ctx context.Context, k kernel.Kernel, own gp.Data, opts gp.FitOptions) (*gp.Model, gp.FitReport, error) {
 	work, table := t.work(own)
 	if opts.MaxIter > 0 {
-		opts.MaxIter = finalIters(work)
+		opts.MaxIter = t.limits.Iterations(work)
 	}
-	if own.Len() <= exactMost || work <= wholeWork || t.spec.kind() != gp.Gaussian {
+	if own.Len() <= t.limits.Exact || work <= t.limits.TimeAll || t.spec.kind() != gp.Gaussian {
 		return gp.Fit(ctx, k, own, opts)
 	}
 	sample := opts
-	sample.Subsample, sample.MaxIter = finalSample, sampleIters
+	sample.Subsample, sample.MaxIter = t.limits.TimeSample, t.limits.TimeIters
 	fitted, learned, err := gp.Fit(ctx, k, own, sample)
 	if err != nil {
 		return nil, learned, err
 	}
-	if !table && opts.Solver == gp.Auto && own.Len() <= factorMost {
+	if !table && opts.Solver == gp.Auto && own.Len() <= t.limits.TimeExact {
 		opts.Solver = gp.Exact
 	}
 	opts.Starts, opts.Fixed = [][]float64{fitted.Theta()}, true
@@ -328,14 +321,10 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 	other := *m
 	other.of, other.data = m.of.with(spec), data
 	other.spec.Times, other.spec.TimeNames = spec.Times, spec.TimeNames
-	k, err := other.of.chosenKernel(ctx, other.spec)
-	if err != nil {
+	var err error
+	if other.fitted, err = other.of.model(ctx, other.spec, m.fitted.State(), m.fitted.Card()); err != nil {
 		return nil, err
 	}
-	if other.fitted, err = gp.NewModel(k, m.fitted.State()); err != nil {
-		return nil, err
-	}
-	other.fitted = other.fitted.On(m.fitted.Card())
 	own, err := other.spec.ownData(other.of.places(), data)
 	if err != nil {
 		return nil, err
@@ -349,8 +338,8 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 func (t *Trainer) with(spec Spec) *Trainer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	other := &Trainer{spec: spec, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash, levels: t.levels,
-		degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
+	other := &Trainer{spec: spec, limits: t.limits, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash,
+		levels: t.levels, degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
 		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
 	for name, m := range t.matrices {
 		own := *m

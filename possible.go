@@ -5,6 +5,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/kernel"
+	"grfgp/plan"
 )
 
 // CheckOn returns an error, which wraps ErrSpec, if no model of the Spec can be fitted on
@@ -20,9 +21,9 @@ func (s Spec) CheckOn(g *graph.Graph) error {
 	case s.Method == "dense" && n > kernel.MaxDense:
 		return fmt.Errorf("%w: the method dense takes at most %d nodes, and the graph has %d; use series or grf, or leave the choice open",
 			ErrSpec, kernel.MaxDense, n)
-	case s.Method == "lowrank" && s.Rank > max(n, defaultRank):
+	case s.Method == "lowrank" && s.Rank > max(n, plan.Default().Rank):
 		return fmt.Errorf("%w: rank %d of features of %d nodes; a rank above the number of nodes gains nothing, give at most %d", ErrSpec, s.Rank,
-			n, max(n, defaultRank))
+			n, max(n, plan.Default().Rank))
 	case s.Trend == "degree" && degreeOf(g).spread < spreadTiny:
 		return errNoTrend
 	case termsOf(s.Terms).has(covariateTerm) && s.Covariates == nil:

@@ -9,13 +9,14 @@ import (
 	"grfgp/internal/ranks"
 	"grfgp/internal/testkit"
 	"grfgp/kernel"
+	"grfgp/plan"
 )
 
 // Kernels that Fit makes for large graphs compute some rows by themselves, so that ranks divide the memory of
 // predictions, and a share of a prediction has the bits of the whole.
 func TestSharesOfLargeGraphs(t *testing.T) {
 	t.Parallel()
-	g, err := graph.Ring(lazyNodes + 2000)
+	g, err := graph.Ring(plan.Default().LazyNodes + 2000)
 	if err != nil {
 		t.Fatal(err)
 	}

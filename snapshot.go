@@ -42,16 +42,11 @@ func (o *Optimizer) Computed(ctx context.Context) (device string, why, cautions 
 	return device, why, cautions, nil
 }
 
-// snapshotAlternatives is the most measurements from which a Snapshot finds the
-// uncertainty of hyperparameters. Studies do so after every measurement, and what that adds to
-// variances falls like one over the number of measurements.
-const snapshotAlternatives = 400
-
 // WithAlternatives returns the snapshot with the uncertainty of the hyperparameters in
 // its predictions, as those of Fit have it, if there are at most 400 measurements. Policies
 // and replays do without it.
 func (s *Snapshot) WithAlternatives(ctx context.Context) (*Snapshot, error) {
-	if s.data.Len() > snapshotAlternatives {
+	if s.data.Len() > s.of.limits.AlternativeStudy {
 		return s, nil
 	}
 	own, err := s.chosen.ownData(s.of.places(), s.data)

@@ -13,6 +13,7 @@ import (
 	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/lowrank"
+	"grfgp/plan"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -23,6 +24,7 @@ import (
 // concurrent use.
 type Trainer struct {
 	spec    Spec
+	limits  *plan.Limits
 	graph   *graph.Graph
 	w       func() *sparse.CSR   // of the normalised Laplacian, and
 	walks   func() walks         // the same for walks, made when first used
@@ -69,13 +71,12 @@ func newTrainer(g *graph.Graph, spec Spec, open func() (*gp.Card, error)) (*Trai
 		return nil, fmt.Errorf("%w: covariates of %d nodes for a graph of %d; encode the columns of this graph's nodes", ErrSpec, s.Nodes,
 			g.Len())
 	}
-	t := &Trainer{spec: spec.clone(), open: open, hash: g.Hash(), matrices: map[string]*matrix{}}
+	t := &Trainer{spec: spec.clone(), limits: plan.Default(), open: open, hash: g.Hash(), matrices: map[string]*matrix{}}
 	if err := t.openCard(); err != nil {
 		return nil, err
 	}
 	t.setMatrix(g)
 	t.levels = sync.OnceValue(g.Levels)
-	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
 	t.lone = sync.OnceValue(g.Lone)
 	return t, nil
 }
@@ -95,43 +96,14 @@ func (t *Trainer) KeepFeatures() {
 	t.shared = true
 }
 
-const (
-	denseNodes  = 1500 // nodes up to which kernels are dense: eigenvectors take seconds
-	seriesFlops = 2e10 // most operations of one evaluation of the likelihood by a series
-	seriesTerms = 64   // typical number of products with W in an evaluation
-	unitFlops   = 2e11 // most operations of the diagonal at all nodes, which unit variance needs for every prediction
-)
-
-// diagonalFlops counts the operations of the exact diagonal at all nodes. A series
-// computes it column by column; unit variance divides by it.
-func (t *Trainer) diagonalFlops() float64 {
-	return 2 * seriesTerms * float64(t.entries) * float64(t.graph.Len())
-}
-
 // decide chooses the representation of a kernel by its cost, which depends on unit
 // variance, and its longest walk.
 func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, why []string) {
-	n, nnz := t.graph.Len(), t.entries
-	flops := 2 * seriesTerms * float64(nnz) * float64(measurements)
 	cut := t.spec.cutOff()
-	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	switch {
-	case t.spec.Method != "":
-		method = t.spec.Method
-		say("the method %s was requested", method)
-	case n <= denseNodes && (t.spec.Custom == nil || !cut):
-		method = "dense"
-		say("dense: exact, and cheap for %d nodes", n)
-	case unit && t.diagonalFlops() > unitFlops:
-		method = "grf"
-		say("random features: exact variances at all nodes would take %.1g operations", t.diagonalFlops())
-	case flops <= seriesFlops:
-		method = "series"
-		say("series: exact, at about %.1g operations per training step", flops)
-	default:
-		method = "grf"
-		say("random features: an exact series would take %.1g operations per training step", flops)
-	}
+	asked := plan.Asked{Method: t.spec.Method, Cut: t.spec.Custom != nil && cut, Unit: unit, Nodes: t.graph.Len(), Entries: t.entries,
+		Columns: measurements}
+	method, reason := t.limits.Represent(asked)
+	why = []string{reason}
 	switch {
 	case method == "dense" && cut:
 		hops = t.spec.freeLen()
@@ -140,29 +112,19 @@ func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, 
 		hops = t.spec.Hops
 	case method == "series" && !cut: // no cut-off
 	default:
-		hops = walk.Default().MaxLen
-		if method != "series" && n > largeNodes {
-			hops = finestHops
-			say("walks of %d hops to save memory: coarser scales connect nodes farther apart", hops)
-		}
+		hops, reason = t.limits.WalkHops(method, t.graph.Len(), walk.Default().MaxLen)
+		why = slices.DeleteFunc(append(why, reason), func(s string) bool { return s == "" })
 		hops = max(hops, min(len(t.spec.Alpha)-1, walk.MaxMaxLen))
 	}
 	return method, hops, why
 }
-
-const (
-	coarseHops  = 10
-	coarseWalks = 25      // walkers of rows that are not exact, hubs included: cells of a graph with hubs reach all others
-	largeNodes  = 200_000 // from here on features are shorter and fewer
-	finestHops  = 5       // of features with coarser scales above them
-)
 
 // fineHops returns the longest walk on the finest of many scales, or on the only
 // one. Coarser scales cover longer distances, so a few hops are enough on the
 // finest of many.
 func (t *Trainer) fineHops(many bool, method string, hops int) int {
 	if many && method == "grf" && t.spec.Hops == 0 && t.spec.Family != "free" && t.spec.Family != "power" && t.spec.Custom == nil {
-		return finestHops
+		return t.limits.FineHops
 	}
 	return hops
 }
@@ -246,7 +208,7 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 	if t.scales == nil {
 		var scales []kernel.Scale
 		for _, l := range t.levels() {
-			features, err := t.sample(ctx, walksOn(l.Graph), coarseHops, coarseWalks, 0, true)
+			features, err := t.sample(ctx, walksOn(l.Graph), t.limits.CoarseHops, t.limits.CoarseWalks, 0, true)
 			if err != nil {
 				return nil, err
 			}
@@ -281,28 +243,21 @@ func (t *Trainer) noScales() error {
 	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; use one scale", ErrSpec, t.graph.Len())
 }
 
-const (
-	layerNodes      = 30_000  // most nodes of a graph whose leading eigenvectors make layers,
-	layerEntries    = 120_000 // most entries of its matrix,
-	layerComponents = 32      // and most components
-	layerPairs      = 192
-)
-
 // leading returns the eigenvectors that layers are made of: all of the normalised matrix
 // of a small graph, the leading ones of a sparse graph of medium size, and nil where
 // coarser graphs replace layers. The caller holds t.mu.
 func (t *Trainer) leading(ctx context.Context, method string) (*kernel.Dense, error) {
-	if method == "dense" || t.graph.Len() <= denseNodes {
+	if method == "dense" || t.graph.Len() <= t.limits.DenseNodes {
 		return t.eigenvectors("")
 	}
 	if t.lead == nil && !t.leadless {
 		t.leadless = true
 		_, sizes := t.graph.Components()
-		if t.graph.Len() > layerNodes || t.entries > layerEntries || len(sizes) > layerComponents {
+		if !t.limits.Layered(t.graph.Len(), t.entries, len(sizes)) {
 			return nil, nil
 		}
 		m := t.matrix("")
-		d, err := kernel.NewLeading(ctx, m.w(), layerPairs, m.bound())
+		d, err := kernel.NewLeading(ctx, m.w(), t.limits.LayerPairs, m.bound())
 		if stopped := ctx.Err(); stopped != nil {
 			t.leadless = false // another training may find them
 			return nil, stopped
@@ -362,14 +317,24 @@ func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, erro
 	return k, err
 }
 
-// lazyNodes is the number of nodes from which features are sampled when they are used:
-// a fit needs those of the measured nodes alone, and predictions need none of them twice.
-const lazyNodes = 1 << 15
+// model returns the model of a complete Spec at learned hyperparameters, with a card for its posteriors.
+func (t *Trainer) model(ctx context.Context, s Spec, state gp.State, card *gp.Card) (*gp.Model, error) {
+	k, err := t.chosenKernel(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m, err := gp.NewModel(k, state)
+	if err != nil {
+		return nil, err
+	}
+	return m.Limited(t.limits).On(card), nil
+}
 
-// sample returns the features of random walks on a matrix of a graph.
+// sample returns the features of random walks on a matrix of a graph. Those of large graphs are sampled when they are
+// used: a fit needs those of the measured nodes alone, and predictions need none of them twice.
 func (t *Trainer) sample(ctx context.Context, on walks, hops, walkers int, hubWalks float64, lazy bool) (*walk.Features, error) {
 	opts := t.walkOptions(on, hops, walkers, hubWalks)
-	if n, _ := on.w.Dims(); lazy && n > lazyNodes {
+	if n, _ := on.w.Dims(); lazy && n > t.limits.LazyNodes {
 		return on.ground.Lazy(opts)
 	}
 	return walk.Sample(ctx, on.w, opts)
@@ -380,7 +345,7 @@ func (t *Trainer) walkOptions(on walks, hops, walkers int, hubWalks float64) wal
 	opts := on.on(walk.Default())
 	opts.Walks, opts.HubWalks = walkers, hubWalks
 	n, _ := on.w.Dims()
-	if n > largeNodes {
+	if n > t.limits.UsualNodes {
 		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
 	}
 	opts.MaxLen, opts.Seed = hops, t.spec.Seed
@@ -413,7 +378,7 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 		m.features[hops] = features
 	}
 	if method == "lowrank" {
-		return lowrank.New(features, f.modulation, lowrank.Options{Dim: t.spec.rank(), Seed: t.spec.Seed})
+		return lowrank.New(features, f.modulation, lowrank.Options{Dim: t.rank(), Seed: t.spec.Seed})
 	}
 	if m.sampled[hops] == nil {
 		k, err := kernel.NewGRF(features, f.modulation)

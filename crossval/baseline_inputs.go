@@ -8,6 +8,7 @@ import (
 
 	"grfgp/covariate"
 	"grfgp/graph"
+	"grfgp/plan"
 	"grfgp/sparse"
 )
 
@@ -19,9 +20,6 @@ type Inputs struct {
 	Covariates *covariate.Set   // of all nodes; nil: none
 	Roles      *covariate.Roles // nil: computed when they are first needed
 }
-
-// Largest graph on which baselines compute roles: larger ones take many seconds.
-const mostRoleNodes = 200_000
 
 // Baselines returns the baselines of measurements that can be computed from the inputs,
 // the simplest first.
@@ -40,7 +38,7 @@ func (in *Inputs) possible(all []Baseline) []Baseline {
 	for _, b := range all {
 		switch {
 		case b == LeastSquares && (in.Covariates == nil || in.Covariates.Empty()):
-		case b == SingularRidge && in.Graph.Len() > mostRoleNodes:
+		case b == SingularRidge && in.Graph.Len() > plan.Default().RoleNodes:
 		default:
 			some = append(some, b)
 		}

@@ -21,13 +21,7 @@ type Alternative struct {
 	Dispersion float64   `json:"dispersion,omitempty"` // as in Shape
 }
 
-// Alternatives are found where that takes no more operations than some ten iterations
-// of a fit to a thousand measurements: what they add to a variance falls like 1/T.
-const (
-	alternativeFlops = 4e9     // most T³ times hyperparameters
-	laplaceFactor    = 4       // by which an evaluation of Laplace's approximation takes longer
-	alternativeNodes = 200_000 // most nodes: every prediction takes two means for every hyperparameter
-)
+const laplaceFactors = 4 // of an evaluation of Laplace's approximation
 
 // WithAlternatives returns the model with the uncertainty of its hyperparameters, given
 // the data and the options of the Fit that learned them. A Posterior of that model has
@@ -55,7 +49,7 @@ func (m *Model) WithAlternatives(ctx context.Context, d Data, opts FitOptions) (
 	if err := d.CheckValues(m.kernel.Nodes(), m.values); err != nil {
 		return nil, err
 	}
-	if opts.Fixed || opts.Subsample > 0 || m.solver != Exact || m.values != Gaussian && m.byPatches(d) || m.kernel.Nodes() > alternativeNodes {
+	if opts.Fixed || opts.Subsample > 0 || m.solver != Exact || m.values != Gaussian && m.byPatches(d) {
 		return m, nil
 	}
 	if m.values == Gaussian && !slices.ContainsFunc(d.Y, func(y float64) bool { return y != d.Y[0] }) {
@@ -65,12 +59,11 @@ func (m *Model) WithAlternatives(ctx context.Context, d Data, opts FitOptions) (
 	if err != nil {
 		return nil, err
 	}
-	t := float64(d.Len())
-	flops := t * t * t * float64(len(theta))
+	factors := 1
 	if m.values != Gaussian {
-		flops *= laplaceFactor
+		factors = laplaceFactors
 	}
-	if len(theta) == 0 || flops > alternativeFlops {
+	if len(theta) == 0 || !m.how.within().Alternatives(m.kernel.Nodes(), d.Len(), len(theta), factors) {
 		return m, nil
 	}
 	count := newEvaluations(opts.Progress, 0, 0)
@@ -112,10 +105,10 @@ func (m *Model) learned(d Data, opts FitOptions) (*params, []float64, component,
 	}
 	if m.values == Gaussian {
 		s := m.units.standard(d.Pool())
-		return p, theta[0], newMarginal(kernel.Cached(m.kernel, s.Nodes, cacheBytes), s, m.meanVar, p), nil
+		return p, theta[0], newMarginal(kernel.Cached(m.kernel, s.Nodes, m.how.within().CacheBytes), s, m.meanVar, p), nil
 	}
 	s := m.units.standardLatent(d.PoolAs(m.values), m.values)
-	k := kernel.Cached(m.kernel, s.Nodes, cacheBytes)
+	k := kernel.Cached(m.kernel, s.Nodes, m.how.within().CacheBytes)
 	return p, theta[0], &laplace{kernel: k, data: s, values: m.values, center: m.units.Center, meanVar: m.meanVar,
 		params: p}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"grfgp/internal/gpu"
+	"grfgp/plan"
 	"grfgp/space"
 )
 
@@ -24,7 +25,7 @@ type Card struct {
 	used     bool
 	lost     *loss
 	kept     *hold // of the device; nil until first used
-	from     int   // as cardFrom, which 0 means
+	from     int   // as plan.Limits.CardFrom; 0: that
 }
 
 // loss is whether a device was lost, for all Cards of it.
@@ -216,6 +217,13 @@ func (c *Card) Failed(err error) error {
 func (m *Model) On(c *Card) *Model {
 	other := *m
 	other.card = c
+	return &other
+}
+
+// Limited returns the model with posteriors that are computed within limits; nil: plan.Default().
+func (m *Model) Limited(l *plan.Limits) *Model {
+	other := *m
+	other.how.limits = l
 	return &other
 }
 

@@ -77,7 +77,7 @@ func TestCheckpoints(t *testing.T) {
 		{"many scales", many, 1, Stochastic{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.how.single = c.single
+			c.how.limits = singleFrom(c.single)
 			opts := FitOptions{Solver: Iterative, Epochs: 6, Seed: 4, ColdStart: true, Stochastic: c.how}
 			_, want, err := Fit(t.Context(), c.kernel, d, opts)
 			if err != nil {
@@ -114,7 +114,7 @@ func TestCheckpointsOfRanks(t *testing.T) {
 	t.Parallel()
 	ring, err := graph.Ring(4000)
 	k, d := sharedTask(t, ring, err)
-	opts := FitOptions{Solver: Iterative, Epochs: 6, Seed: 4, ColdStart: true, Stochastic: Stochastic{shared: ranks.BlockRows / 2}}
+	opts := FitOptions{Solver: Iterative, Epochs: 6, Seed: 4, ColdStart: true, Limits: sharedFrom(ranks.BlockRows / 2)}
 	_, want, err := Fit(t.Context(), k, d, opts)
 	if err != nil {
 		t.Fatal(err)

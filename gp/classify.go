@@ -10,6 +10,7 @@ import (
 	"grfgp/gp/internal/latent"
 	"grfgp/internal/enum"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/progress"
 )
 
@@ -138,6 +139,8 @@ type ClassifyOptions struct {
 	// labels: learning goes on from there. Dirichlet, OneVsAll; nil: it begins with Starts.
 	Near *ClassifyReport
 	Keep bool // keep the hyperparameters of Near, and only calibrate and score by these labels
+
+	Limits *plan.Limits // as FitOptions.Limits
 }
 
 // ClassifyReport is the outcome of fitting a classifier.
@@ -170,7 +173,7 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	}
 	if opts.Solver == Auto {
 		opts.Solver = Exact
-		if l.Len() > exactLimit {
+		if !opts.Limits.Or().Factored(l.Len(), "") {
 			opts.Solver = Iterative
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"grfgp/internal/gpu"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/progress"
 	"grfgp/space"
 )
@@ -30,6 +31,7 @@ type normalClassifier struct {
 	leaveOneOut *mat.Dense   // in the order of the labels as given; nil unless exact
 	card        *Card        // nil: none
 	hold        *hold
+	limits      *plan.Limits
 }
 
 // classifyByRegression fits Dirichlet or OneVsAll.
@@ -39,7 +41,8 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	if err != nil {
 		return nil, r, err
 	}
-	t := &tuner{kernel: k, labels: l, params: p, method: opts.Method, solver: opts.Solver, seed: opts.Seed, card: opts.Device}
+	t := &tuner{kernel: k, labels: l, params: p, method: opts.Method, solver: opts.Solver, seed: opts.Seed, card: opts.Device,
+		limits: opts.Limits}
 	if opts.State != nil {
 		if len(opts.State.Theta) != len(p.list) {
 			return nil, r, fmt.Errorf("%d values for %d parameters", len(opts.State.Theta), len(p.list))
@@ -105,7 +108,7 @@ func newRegressions(m ClassMethod, k kernel.Kernel, l Labels, p *params) (*regre
 
 // newClassifier returns the classifier at theta without its solver.
 func (t *tuner) newClassifier(l Labels, theta []float64, k Calibration) *normalClassifier {
-	c := &normalClassifier{theta: slices.Clone(theta), calibration: k, card: t.card, hold: new(hold)}
+	c := &normalClassifier{theta: slices.Clone(theta), calibration: k, card: t.card, limits: t.limits, hold: new(hold)}
 	c.regressions, c.scale = newRegressions(t.method, t.kernel, l, t.params)
 	return c
 }
@@ -219,8 +222,8 @@ func (c *normalClassifier) probabilities(ctx context.Context, nodes []int, w *pr
 // else the exact mean and a variance from draws.
 func (c *normalClassifier) latents(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	if c.exact != nil {
-		n, m := float64(len(c.nodes)), c.exact.unlabelled(nodes)
-		if 4*n*n*float64(m)+kernel.DiagFlops(c.cov, m) <= varianceFlops {
+		m := c.exact.unlabelled(nodes)
+		if c.limits.Or().ExactVariance(m, len(c.nodes), plan.ClassProducts, kernel.DiagFlops(c.cov, m)) {
 			f, err := c.exact.predict(ctx, nodes, w)
 			if err != nil {
 				return latent.Functions{}, err
@@ -255,15 +258,12 @@ func (c *normalClassifier) mean(ctx context.Context, nodes []int) (mean *mat.Den
 	return mean, err
 }
 
-// classDraws is how many draws, over all classes, a variance comes from: it has a
-// relative standard error of √(2/64) ≈ 18 %.
-const classDraws = 64
-
 // drawnVariance returns the mean square of draws about the mean. Classes differ
-// only in the noise of their labels, so they share one variance per node.
+// only in the noise of their labels, so they share one variance per node, with a
+// relative standard error of √(2/64) ≈ 18 %.
 func (c *normalClassifier) drawnVariance(ctx context.Context, nodes []int, mean *mat.Dense, w *progress.Work) (*mat.Dense, error) {
 	classes := c.classes()
-	draws := max(2, (classDraws+classes-1)/classes)
+	draws := max(2, (plan.ClassDraws+classes-1)/classes)
 	f, err := c.draw(ctx, nodes, draws, varianceSeed, w)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/progress"
 	"grfgp/solve"
 )
@@ -289,7 +290,7 @@ func (f *classFactor) predictOthers(ctx context.Context, nodes []int, w *progres
 	if err := f.cov.Diag(ctx, prior, nodes); err != nil {
 		return latent.Functions{}, err
 	}
-	size := max(1, crossEntries/n)
+	size := plan.Default().Held(n)
 	for lo := 0; lo < m; lo += size {
 		w.Count(int64(lo), int64(m))
 		hi := min(m, lo+size)

@@ -14,6 +14,7 @@ import (
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/solve"
 )
 
@@ -29,6 +30,7 @@ type tuner struct {
 	seed   uint64
 	count  *evaluations // nil: nobody is told of them
 	card   *Card        // of the classifier; nil: none
+	limits *plan.Limits // nil: plan.Default()
 
 	parts []*regressions // that are learned from
 	scale float64        // of their latent functions
@@ -92,13 +94,6 @@ func (t *tuner) gradients(ctx context.Context, size int, of func(part int) ([]fl
 	}
 	return sum, nil
 }
-
-const (
-	learnLabels     = 800 // that are learned from as a whole; beyond, from samples:
-	windowCount     = 2   // windows of labels near each other,
-	windowLabels    = 200 // of this size,
-	scatteredLabels = 600 // and labels from all over
-)
 
 // learn sets hyperparameters, calibration and scores from a sample of the labels. Near says that the one start is from a
 // fit to these labels.
@@ -187,24 +182,19 @@ func (t *tuner) tests() float64 {
 	if len(t.params.list) < refineLeast {
 		return 4
 	}
-	return 4 + typicalEvaluations
+	return 4 + plan.Evaluations
 }
 
 // costs returns the expected costs of learning and of what follows, for progress: those
 // of dense factors.
 func (t *tuner) costs(starts [][]float64, opts ClassifyOptions) (learn, finish float64) {
-	cube := func(n int) float64 { return float64(n) * float64(n) * float64(n) }
 	n := t.labels.Len()
-	learn = cube(n)
-	if n > learnLabels {
-		learn = windowCount*cube(windowLabels) + cube(scatteredLabels)
-	}
-	learn *= float64(len(starts)) + typicalEvaluations + t.tests()
+	learn = t.limits.Or().Classes(n).Cubes() * (float64(len(starts)) + plan.Evaluations + t.tests())
 	switch {
 	case opts.ScoreOnly:
 		return learn, 0
 	case t.solver == Exact:
-		return learn, cube(n)
+		return learn, plan.Patches{Scattered: n}.Cubes()
 	}
 	return learn, learn / 3
 }
@@ -256,16 +246,16 @@ func (t *tuner) continueFrom(ctx context.Context, near *ClassifyReport, maxIter 
 // are near each other and some from all over.
 func (t *tuner) sample() {
 	all := []Labels{t.labels}
-	if t.labels.Len() > learnLabels {
+	if of := t.limits.Or().Classes(t.labels.Len()); of.Windows > 0 {
 		all = nil
-		for _, chosen := range patches(t.labels.Nodes, windowCount, windowLabels, scatteredLabels) {
+		for _, chosen := range patches(t.labels.Nodes, of) {
 			all = append(all, t.labels.pick(chosen))
 		}
 	}
 	for _, part := range all {
 		var one *regressions
 		one, t.scale = newRegressions(t.method, t.kernel, part, t.params)
-		one.kernel = kernel.Cached(t.kernel, one.nodes, cacheBytes/4)
+		one.kernel = kernel.Cached(t.kernel, one.nodes, t.limits.Or().CacheBytes/4)
 		t.parts = append(t.parts, one)
 		t.class = append(t.class, one.labelClasses()...)
 	}

@@ -8,23 +8,25 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/solve"
 )
 
 // choosePatches chooses samples of Gaussian data, as the kernel wants them if the noise is
 // equal: see patches.
-func choosePatches(k kernel.Kernel, d Data, size, scattered int) [][]int {
+func choosePatches(k kernel.Kernel, d Data, of plan.Patches) [][]int {
 	if own := kernel.TrainingOf(k).Patches; own != nil && equalNoise(d) {
-		return own(d.Nodes, patchCount, size, scattered)
+		return own(d.Nodes, of.Windows, of.Size, of.Scattered)
 	}
-	return patches(d.Nodes, patchCount, size, scattered)
+	return patches(d.Nodes, of)
 }
 
 // patches chooses samples of the given nodes and returns each as positions in the
-// list: windows of size nodes that are near each other, and last, if scattered > 0,
+// list: windows of nodes that are near each other, and last, if Scattered > 0,
 // that many nodes from all over. Nodes are numbered by locality (graph.Order), so
 // windows are ranges of node numbers.
-func patches(nodes []int, windows, size, scattered int) [][]int {
+func patches(nodes []int, of plan.Patches) [][]int {
+	windows, size, scattered := of.Windows, of.Size, of.Scattered
 	n := len(nodes)
 	order := make([]int, n)
 	for k := range order {

@@ -11,6 +11,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/testkit"
+	"grfgp/plan"
 	"grfgp/solve"
 )
 
@@ -25,7 +26,7 @@ func TestPatches(t *testing.T) {
 		{2, 4, 3, [][]int{{4, 3, 2, 1}, {1, 0, 6, 7}, {4, 0, 8}}},
 		{1, 99, 99, [][]int{{5, 4, 3, 2, 1, 0, 6, 7, 8, 9}, {5, 4, 3, 2, 1, 0, 6, 7, 8, 9}}},
 	} {
-		if got := patches(nodes, c.windows, c.size, c.scattered); !reflect.DeepEqual(got, c.want) {
+		if got := patches(nodes, plan.Patches{Windows: c.windows, Size: c.size, Scattered: c.scattered}); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d windows of %d and %d scattered: %v, want %v", c.windows, c.size, c.scattered, got, c.want)
 		}
 	}
@@ -85,8 +86,8 @@ func TestPartsTogether(t *testing.T) {
 		for _, threads := range testkit.FewIfRaced(2, []int{1, 7, 2, 16}) {
 			runtime.GOMAXPROCS(threads)
 			l, theta := likelihoodOf(t, k, someData(3000, 1800, 6), 1)
-			parts := l.patches(80, 150)
-			cache(parts)
+			parts := l.patches(plan.Patches{Windows: 4, Size: 80, Scattered: 150})
+			cache(parts, plan.Default().CacheBytes)
 			all := make([]*scored, len(parts))
 			for p := range all {
 				all[p] = &scored{marginal: parts[p]}

@@ -74,7 +74,7 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 	p := &Posterior{model: m}
 	if m.solver == Iterative {
 		var err error
-		if p.share, err = newShare(ctx, m.ranks, m.kernel, s, m.meanVar, m.how.sharedFrom()); err != nil {
+		if p.share, err = newShare(ctx, m.ranks, m.kernel, s, m.meanVar, m.how.within().SharedFrom); err != nil {
 			return nil, fmt.Errorf("conditioning: %w", err)
 		}
 		if p.share != nil {

@@ -62,7 +62,9 @@ func (p *Posterior) Connected(ctx context.Context, nodes []int, lo, hi int) ([]b
 
 // covarianceColumns is the number of columns of a covariance that are computed at a
 // time, so that memory is bounded.
-func covarianceColumns(measurements int) int { return max(16, min(256, crossEntries/8/measurements)) }
+func (p *Posterior) covarianceColumns() int {
+	return max(16, min(256, p.model.how.within().Held(p.data.Len())/8))
+}
 
 // Covariance returns the posterior covariance between the quantity at rows and
 // at cols, K[rows, cols] − K[rows, x] H⁻¹ K[x, cols], for one product with the
@@ -78,7 +80,7 @@ func (p *Posterior) Covariance(ctx context.Context, rows, cols []int) (*mat.Dens
 		return nil, err
 	}
 	out := mat.NewDense(len(rows), len(cols), nil)
-	size := covarianceColumns(p.data.Len())
+	size := p.covarianceColumns()
 	for lo := 0; lo < len(cols); lo += size {
 		hi := min(len(cols), lo+size)
 		if err := p.covariance(ctx, out.Slice(0, len(rows), lo, hi).(*mat.Dense), rows, cols[lo:hi]); err != nil {

@@ -12,15 +12,12 @@ import (
 	"grfgp/space"
 )
 
-// cardFrom is the number of nodes from which posteriors by the exact solver are computed on a
-// card: fewer take no time on the processor.
-const cardFrom = 1 << 15
-
 // device returns the card that the posterior is computed on; nil: none.
 func (p *Posterior) device() *gpu.Device {
 	card := p.model.card
 	device := card.Use()
-	if device == nil || p.share != nil || !card.Must && p.model.solver != Iterative && p.Nodes() < cmp.Or(card.from, cardFrom) {
+	if device == nil || p.share != nil || !card.Must && p.model.solver != Iterative &&
+		p.Nodes() < cmp.Or(card.from, p.model.how.within().CardFrom) {
 		return nil
 	}
 	return device

@@ -6,36 +6,25 @@ import (
 	"math"
 
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/space"
 )
 
 const (
-	patchCount     = 4
-	patchNodes     = 300
-	scatteredNodes = 800 // to start from
-	patchMaxIter   = 30
-	patchTol       = 0.1 // nats: the first steps of learning move by a tenth of an e-fold, whatever the start
+	patchMaxIter = 30
+	patchTol     = 0.1 // nats: the first steps of learning move by a tenth of an e-fold, whatever the start
 )
 
 // patches returns likelihoods of a few windows of measurements that are near
-// each other, of the given size each, and of scattered measurements for kernels of
+// each other, and of scattered measurements for kernels of
 // long range. Fitted exactly, they are a start that costs
 // the same at any size.
-func (l *marginal) patches(size, scattered int) []*marginal {
+func (l *marginal) patches(of plan.Patches) []*marginal {
 	var all []*marginal
-	for _, chosen := range choosePatches(l.kernel, l.data, size, scattered) {
+	for _, chosen := range choosePatches(l.kernel, l.data, of) {
 		all = append(all, newMarginal(l.kernel, l.data.Select(chosen), l.meanVar, l.params))
 	}
 	return all
-}
-
-// scattered returns the number of scattered measurements to learn from: they tell
-// about the part of a kernel that has a long range.
-func (l *marginal) scattered(theta []float64) (int, error) {
-	if far, err := l.longRange(theta); err != nil || !far {
-		return 0, err
-	}
-	return scatteredNodes, nil
 }
 
 // longRange reports whether the kernel has a long range.
@@ -53,7 +42,7 @@ func (l *marginal) longRange(theta []float64) (bool, error) {
 func (l *marginal) estimate(ctx context.Context, theta []float64, opts FitOptions, h *hold) (value, se float64, err error) {
 	_, noise := l.params.split(theta)
 	within, _ := l.data.within(noise)
-	share, err := newShare(ctx, opts.Ranks, l.kernel, l.data, l.meanVar, opts.Stochastic.sharedFrom())
+	share, err := newShare(ctx, opts.Ranks, l.kernel, l.data, l.meanVar, opts.Stochastic.within().SharedFrom)
 	if err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}

@@ -3,12 +3,9 @@ package gp
 import (
 	"context"
 
+	"grfgp/plan"
 	"grfgp/progress"
 )
-
-// typicalEvaluations is how often a likelihood is evaluated until a climb converges,
-// about.
-const typicalEvaluations = 25
 
 // evaluations reports evaluations of a likelihood as progress; nil: to nobody.
 type evaluations struct {
@@ -23,7 +20,7 @@ func newEvaluations(w *progress.Work, starts, maxIter int) *evaluations {
 	if w == nil {
 		return nil
 	}
-	e := &evaluations{work: w, expected: min(typicalEvaluations, float64(maxIter)) + 1}
+	e := &evaluations{work: w, expected: min(plan.Evaluations, float64(maxIter)) + 1}
 	if starts > 1 {
 		e.expected += float64(starts)
 	}

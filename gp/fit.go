@@ -12,6 +12,7 @@ import (
 	"grfgp/internal/enum"
 	"grfgp/internal/ranks"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/progress"
 )
 
@@ -41,14 +42,8 @@ func (s Solver) MarshalText() ([]byte, error) { return solvers.Marshal(int(s)) }
 // UnmarshalText reads the name.
 func (s *Solver) UnmarshalText(text []byte) error { return solvers.Unmarshal((*int)(s), text) }
 
-// cacheBytes is the most memory that the caches of kernels may take while learning.
-const cacheBytes = 3 << 30
-
 // defaultTol is the default of FitOptions.Tol: a thousandth of a nat decides nothing.
 const defaultTol = 1e-3
-
-// exactLimit is the most measurements that Auto factors.
-const exactLimit = 3000
 
 // FitOptions says how hyperparameters are learned; the zero value is a good
 // choice.
@@ -92,6 +87,8 @@ type FitOptions struct {
 	Progress *progress.Work // is told how far learning is; nil: nobody is
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
+
+	Limits *plan.Limits // of the fit, and of what follows from it; nil: plan.Default()
 }
 
 // Stochastic says how an iterative fit estimates gradients; the zero value is a
@@ -103,14 +100,13 @@ type Stochastic struct {
 	// new probes in every step, and solves that start from zero; by default probes are kept and solves start from the last solution
 	Fresh bool
 
-	single, shared, most int  // other limits than singleFrom, sharedFrom and solveMost; 0: those
-	double               bool // iterations in float64 alone
-
-	residual float64 // of the solves of posteriors at most; 0: what they need
+	limits   *plan.Limits // those of FitOptions
+	double   bool         // iterations in float64 alone
+	residual float64      // of the solves of posteriors at most; 0: what they need
 }
 
-func (s Stochastic) singleFrom() int { return cmp.Or(s.single, singleFrom) }
-func (s Stochastic) sharedFrom() int { return cmp.Or(s.shared, sharedFrom) }
+// within returns the limits of a fit, and of what follows from it.
+func (s Stochastic) within() *plan.Limits { return s.limits.Or() }
 
 // MaxProbes is the largest Stochastic.Probes.
 const MaxProbes = 64
@@ -274,10 +270,11 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	if opts.Epochs == 0 {
 		opts.Epochs = 50
 	}
+	opts.Stochastic.limits = cmp.Or(opts.Limits, opts.Stochastic.limits)
 	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, how: opts.Stochastic, ranks: opts.Ranks, card: opts.Device, hold: new(hold)}
 	if m.solver == Auto {
 		m.solver = Exact
-		if d.Len() > exactLimit { // Condition may be given as many
+		if !m.how.within().Factored(d.Len(), "") { // Condition may be given as many
 			m.solver = Iterative
 		}
 	}
@@ -331,7 +328,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 func (l *marginal) fit(ctx context.Context, m *Model, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	switch {
 	case opts.Subsample > 0:
-		return l.fitComposite(ctx, l.patches(3*opts.Subsample/17, 5*opts.Subsample/17), starts, opts)
+		return l.fitComposite(ctx, l.patches(m.how.within().Sample(opts.Subsample)), starts, opts)
 	case m.solver == Exact:
 		return l.fitComposite(ctx, []*marginal{l}, starts, opts)
 	case !m.how.Plain && tabular(l.kernel, l.data):
@@ -346,7 +343,7 @@ func (l *marginal) fit(ctx context.Context, m *Model, starts [][]float64, opts F
 // most likely start, and adds the leave-one-out score.
 func (l *marginal) fitComposite(ctx context.Context, parts []*marginal, starts [][]float64, opts FitOptions) (theta []float64,
 	r FitReport, err error) {
-	cache(parts)
+	cache(parts, opts.Stochastic.within().CacheBytes)
 	all, values := make([]*scored, len(parts)), 0
 	for k, l := range parts {
 		all[k] = &scored{marginal: l}
@@ -379,9 +376,9 @@ func (l *marginal) fitComposite(ctx context.Context, parts []*marginal, starts [
 }
 
 // cache gives kernels a cache of the part that is the same in every evaluation.
-func cache(parts []*marginal) {
+func cache(parts []*marginal, bytes int) {
 	for p, l := range parts {
-		parts[p] = newMarginal(kernel.Cached(l.kernel, l.data.Nodes, cacheBytes/len(parts)), l.data, l.meanVar, l.params)
+		parts[p] = newMarginal(kernel.Cached(l.kernel, l.data.Nodes, bytes/len(parts)), l.data, l.meanVar, l.params)
 	}
 }
 
@@ -395,11 +392,13 @@ const (
 // stochastic gradients of the whole.
 func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions, h *hold) (
 	theta []float64, r FitReport, err error) {
-	scattered, err := l.scattered(starts[0])
-	if err != nil {
+	begin := opts.Stochastic.within().Start
+	if far, err := l.longRange(starts[0]); err != nil {
 		return nil, r, err
+	} else if !far { // scattered measurements tell about the part of a kernel that has a long range
+		begin.Scattered = 0
 	}
-	patches := l.patches(patchNodes, scattered)
+	patches := l.patches(begin)
 	whole, steps := opts.Progress, stepCost*float64(opts.Epochs)*float64(l.data.Len())
 	opts.Progress = whole.Part(patchCost, steps)
 	switch {

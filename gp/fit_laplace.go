@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"grfgp/kernel"
+	"grfgp/plan"
 )
 
 // fitLaplace learns the model m from data that are not Gaussian; d has passed
@@ -47,12 +48,10 @@ func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model
 	return m, r, nil
 }
 
-// laplaceLimit is the most measurements from which hyperparameters are learned all at
-// once. Every evaluation takes several factorisations, and counts are fitted twice.
-const laplaceLimit = 1500
-
 // byPatches reports whether hyperparameters are learned from patches of the data.
-func (m *Model) byPatches(d Data) bool { return m.solver == Iterative || d.Len() > laplaceLimit }
+func (m *Model) byPatches(d Data) bool {
+	return m.solver == Iterative || d.Len() > m.how.within().LaplaceAll
+}
 
 // learn sets the hyperparameters and the parameter of the likelihood.
 func (m *Model) learn(ctx context.Context, s Data, noisy bool, opts FitOptions) (FitReport, error) {
@@ -115,13 +114,13 @@ func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]
 	parts := []Data{s}
 	switch {
 	case opts.Subsample > 0:
-		parts = patchesOf(s, 3*opts.Subsample/17, 5*opts.Subsample/17)
+		parts = patchesOf(s, m.how.within().Sample(opts.Subsample))
 	case m.byPatches(s):
-		parts = patchesOf(s, patchNodes, scatteredNodes)
+		parts = patchesOf(s, m.how.within().Start)
 	}
 	all := make([]*laplace, len(parts))
 	for i, part := range parts {
-		k := kernel.Cached(m.kernel, part.Nodes, cacheBytes/len(parts))
+		k := kernel.Cached(m.kernel, part.Nodes, m.how.within().CacheBytes/len(parts))
 		all[i] = &laplace{kernel: k, data: part, values: m.values, center: m.units.Center, meanVar: m.meanVar,
 			params: p}
 	}
@@ -152,9 +151,9 @@ func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]
 }
 
 // patchesOf returns samples of the data as patches chooses them.
-func patchesOf(d Data, size, scattered int) []Data {
+func patchesOf(d Data, of plan.Patches) []Data {
 	var all []Data
-	for _, rows := range patches(d.Nodes, patchCount, size, scattered) {
+	for _, rows := range patches(d.Nodes, of) {
 		all = append(all, d.Select(rows))
 	}
 	return all

@@ -13,6 +13,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/testkit"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/space"
 )
 
@@ -131,7 +132,7 @@ func TestSingleSteps(t *testing.T) {
 	for _, opts := range []Stochastic{{Tol: 1e-5, Probes: 3}, {Tol: 1e-5, Plain: true, Probes: 20}, {Tol: 1e-5, Fresh: true}} {
 		l, theta := likelihoodOf(t, k, d, 1)
 		wide := learnerOf(t, l, opts, 4, theta)
-		opts.single = 1
+		opts.limits = singleFrom(1)
 		narrow := learnerOf(t, l, opts, 4, theta)
 		if wide.rows.space.Single() || !narrow.rows.space.Single() {
 			t.Fatal("not the learners to compare")
@@ -151,7 +152,8 @@ func TestSingleSteps(t *testing.T) {
 	learn := func(from, threads int) []float64 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 		l, theta := likelihoodOf(t, k, d, 1)
-		end, _, err := l.learn(background, theta, FitOptions{Epochs: 8, Seed: 3, Stochastic: Stochastic{Tol: 1e-4, single: from}}, nil)
+		how := Stochastic{Tol: 1e-4, limits: singleFrom(from)}
+		end, _, err := l.learn(background, theta, FitOptions{Epochs: 8, Seed: 3, Stochastic: how}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +182,7 @@ func TestRoughSteps(t *testing.T) {
 	}
 	gradients := func(from, threads int, opts Stochastic) (all []float64) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-		opts.single = from
+		opts.limits = singleFrom(from)
 		l, theta := likelihoodOf(t, k, d, 1)
 		w := learnerOf(t, l, opts, 4, theta)
 		if w.rows.space.Single() {
@@ -438,4 +440,18 @@ func TestSmallest(t *testing.T) {
 			}
 		}
 	}
+}
+
+// singleFrom returns limits with steps of learning in float32 from so many measurements on.
+func singleFrom(measurements int) *plan.Limits {
+	l := plan.Default()
+	l.SingleFrom = measurements
+	return l
+}
+
+// sharedFrom returns limits with a fit that processes share from so many measurements for each on.
+func sharedFrom(measurements int) *plan.Limits {
+	l := plan.Default()
+	l.SharedFrom = measurements
+	return l
 }

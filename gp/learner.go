@@ -27,11 +27,6 @@ const (
 	learnNear, cardNear = 0.2, 1
 )
 
-// singleFrom is the number of measurements from which steps of learning are taken in
-// float32, if the kernel can: memory is the limit. Fewer are near the processor whatever their
-// precision.
-const singleFrom = 1 << 13
-
 // probeCount is how many random right-hand sides go beside n measurements. The
 // trace that they estimate has a relative error of about 1/√(n·probes), so that
 // many measurements need few.
@@ -106,7 +101,7 @@ func (w *learner) begin(ctx context.Context, theta []float64) error {
 		return err
 	}
 	n, g := w.data.Len(), w.group
-	if shared := !g.Alone() && n >= w.opts.sharedFrom()*g.Size(); shared {
+	if shared := !g.Alone() && n >= w.opts.within().SharedFrom*g.Size(); shared {
 		lo, hi := ranks.Even(n, g.Size()).Range(g.Rank())
 		for _, narrow := range []bool{true, false} {
 			if narrow && !single {
@@ -128,7 +123,7 @@ func (w *learner) begin(ctx context.Context, theta []float64) error {
 
 // single reports whether float32 serves: a kernel of long range has eigenvalues that magnify rounding.
 func (w *learner) single(theta []float64) (bool, error) {
-	if w.wide || w.opts.double || w.data.Len() < w.opts.singleFrom() {
+	if w.wide || w.opts.double || w.data.Len() < w.opts.within().SingleFrom {
 		return false, nil
 	}
 	far, err := w.longRange(theta)
@@ -137,7 +132,7 @@ func (w *learner) single(theta []float64) (bool, error) {
 
 // at begins in a memory, if the kernel has a place there.
 func (w *learner) at(ctx context.Context, s space.Space, own Data) (bool, error) {
-	rough := w.data.Len() >= w.opts.singleFrom() && !w.opts.Plain && !w.opts.double
+	rough := w.data.Len() >= w.opts.within().SingleFrom && !w.opts.Plain && !w.opts.double
 	r, err := newRows(ctx, s, w.kernel, own.Nodes, w.meanVar, kernel.RootOptions{Rough: rough})
 	if r == nil || err != nil {
 		return false, err

@@ -9,6 +9,7 @@ import (
 	"grfgp/internal/rng"
 	"grfgp/internal/testkit"
 	"grfgp/kernel"
+	"grfgp/plan"
 )
 
 // shuffledGrid returns a square grid whose nodes are numbered at random, and a smooth
@@ -44,7 +45,7 @@ func components(t testing.TB, g *graph.Graph, nodes []int) int {
 func TestPatchesAreConnected(t *testing.T) {
 	t.Parallel()
 	shuffled, _ := shuffledGrid(t, 40)
-	for _, patch := range patches(allNodes(shuffled.Len()), 4, 300, 0) {
+	for _, patch := range patches(allNodes(shuffled.Len()), plan.Patches{Windows: 4, Size: 300}) {
 		if n := components(t, shuffled.Ordered(), patch); n != 1 {
 			t.Errorf("a patch of the ordered graph has %d components", n)
 		}

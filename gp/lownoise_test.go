@@ -16,6 +16,7 @@ import (
 	"grfgp/internal/rng"
 	"grfgp/internal/testkit"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/solve"
 	"grfgp/walk"
 )
@@ -227,7 +228,8 @@ func TestVarianceSaysWhenSolvesFail(t *testing.T) {
 	k := ringKernels(t, step[*graph.Graph](t)(graph.Ring(600)))["series, one scale"]
 	d := Data{Nodes: rand.New(rng.New(1, "low noise")).Perm(600)[:240], Y: make([]float64, 240)}
 	_, p := bothWays(t, k, 20, 1e-4, d)
-	p.model.how.most = 10
+	limits := plan.Default()
+	limits.SolveIters, p.model.how.limits = 10, limits
 	if v, err := p.Variance(background, allNodes(600)); !errors.Is(err, solve.ErrNotConverged) {
 		t.Errorf("after ten iterations: %v, %v", v, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/progress"
 	"grfgp/space"
 )
@@ -65,13 +66,6 @@ func (p *Posterior) standardMean(ctx context.Context, l places) (mean []float64,
 	return mean, err
 }
 
-// crossEntries is the number of covariances between nodes and measurements that
-// are held at a time.
-const crossEntries = 4 << 20
-
-// wholeEntries is the number of covariances up to which all are held at once.
-const wholeEntries = 16 << 20
-
 // Variance returns the posterior variance of the quantity itself at the given
 // nodes, without noise: a new measurement has the noise variance in addition. With
 // alternatives the squares of their shifts of the mean are added.
@@ -114,16 +108,14 @@ func (p *Posterior) VariancePart(ctx context.Context, nodes []int, lo, hi int, w
 }
 
 const (
-	varianceFlops = 2e11 // of exact variances; beyond, they are sampled
 	varianceDraws = 256
-	varianceGroup = 16       // least number of draws at a time: 128 bytes per node
 	varianceBytes = 64 << 20 // of draws at a time, on graphs where these are more
 )
 
 // drawGroup returns the number of draws at a time at n nodes, which divides varianceDraws. A group passes over the
 // kernel once, and some kernels cost as much for one draw as for all.
 func drawGroup(n int) int {
-	group := varianceGroup
+	group := plan.DrawGroup
 	for group < varianceDraws && 2*group*8*n <= varianceBytes {
 		group *= 2
 	}
@@ -139,12 +131,12 @@ const sampledSDError = 0.0445
 // at the given number of nodes: 0 where they are exact, and 0.0445 where exact ones
 // would take too long and Variance averages 256 posterior draws instead.
 func (p *Posterior) SDError(nodes int) float64 {
-	t := float64(p.data.Len())
-	flops := kernel.DiagFlops(p.cov, nodes)
+	products := 0. // of a table
 	if p.chol() != nil {
-		flops += float64(nodes) * t * t
+		products = 1
 	}
-	if p.factored() != nil && flops <= varianceFlops {
+	prior := kernel.DiagFlops(p.cov, nodes)
+	if p.factored() != nil && p.model.how.within().ExactVariance(nodes, p.data.Len(), products, prior) {
 		return 0
 	}
 	return sampledSDError
@@ -247,8 +239,7 @@ const varianceSeed = 0x76617269616e6365
 // exactVariance computes K_ii − ‖L⁻¹k_i‖² for all nodes, at the learned hyperparameters.
 func (p *Posterior) exactVariance(ctx context.Context, l places, w *progress.Work) ([]float64, error) {
 	out := make([]float64, l.len())
-	t := float64(p.data.Len())
-	prior, explained := kernel.DiagFlops(p.cov, l.len()), float64(l.len())*t*t
+	prior, explained := kernel.DiagFlops(p.cov, l.len()), plan.VarianceCost(l.len(), p.data.Len(), 1)
 	if err := p.diagonal(ctx, out, l, w.Part(prior, explained)); err != nil {
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
@@ -287,12 +278,7 @@ func (p *Posterior) lessExplained(ctx context.Context, dst []float64, l places, 
 		}
 		return err
 	}
-	n := len(l.nodes)
-	size := max(1, crossEntries/p.data.Len())
-	if n*p.data.Len() <= wholeEntries { // a series runs through all its terms for every block
-		size = n
-	}
-	return l.each(size, func(b piece) error {
+	return l.each(p.model.how.within().HeldOf(len(l.nodes), p.data.Len()), func(b piece) error {
 		cross, err := p.crossOf(ctx, l, b)
 		if err != nil {
 			return err

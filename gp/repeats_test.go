@@ -11,6 +11,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/rng"
 	"grfgp/internal/testkit"
+	"grfgp/plan"
 )
 
 // repeated returns several readings of each of some nodes, in mixed order, and
@@ -238,7 +239,7 @@ func TestPatchesOfMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := (newMarginal(k, units.standard(means), 1, p)).patches(patchNodes, 50)
+	parts := (newMarginal(k, units.standard(means), 1, p)).patches(plan.Patches{Windows: 4, Size: 300, Scattered: 50})
 	for q, l := range parts {
 		got, grad, err := l.evaluate(background, starts[0])
 		if err != nil {

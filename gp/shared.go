@@ -13,11 +13,6 @@ import (
 // ErrShared is wrapped by errors of Posterior methods that are for one process.
 var ErrShared = errors.New("several processes share this posterior")
 
-// sharedFrom is the least number of measurements per rank for which ranks share the
-// iterative solver. With fewer, each of them computes all, because messages would take
-// longer than the products.
-const sharedFrom = 4 * ranks.BlockRows
-
 // share is what a rank has of a system of measurements that several ranks solve
 // together.
 type share struct {

@@ -118,7 +118,8 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 		{"hubs, many scales, float64", hubs, hubsErr, cold, 1 << 30, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.opts.Stochastic.single, c.opts.Stochastic.shared = c.single, ranks.BlockRows/2
+			c.opts.Limits = sharedFrom(ranks.BlockRows / 2)
+			c.opts.Limits.SingleFrom = c.single
 			if c.single > 1 && c.scales || c.opts.Stochastic.Fresh {
 				testkit.Full(t)
 			}
@@ -169,7 +170,7 @@ func TestSharedRefuses(t *testing.T) {
 	ring, err := graph.Ring(4000)
 	k, d := sharedTask(t, ring, err)
 	err = ranks.Together(t.Context(), 2, func(ctx context.Context, g *ranks.Group) error {
-		m, _, err := Fit(ctx, k, d, FitOptions{Ranks: g, Solver: Iterative, Fixed: true, Stochastic: Stochastic{shared: ranks.BlockRows / 2}})
+		m, _, err := Fit(ctx, k, d, FitOptions{Ranks: g, Solver: Iterative, Fixed: true, Limits: sharedFrom(ranks.BlockRows / 2)})
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/kernel"
+	"grfgp/plan"
 )
 
 // spreading is label spreading: the probability of class c at node i is ∝ the sum of
@@ -39,7 +40,7 @@ func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyO
 	var best *spreading
 	var report ClassifyReport
 	for _, theta := range starts {
-		s, err := newSpreading(ctx, k, l, theta)
+		s, err := newSpreading(ctx, k, l, theta, opts.Limits)
 		if err != nil {
 			return nil, report, err
 		}
@@ -59,7 +60,7 @@ func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyO
 	return best, report, nil
 }
 
-func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float64) (*spreading, error) {
+func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float64, limits *plan.Limits) (*spreading, error) {
 	cov, err := k.At(theta)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float6
 		s.y.Set(k, c, 1)
 		s.shares[c] += 1 / float64(l.Len())
 	}
-	if kernel.DiagFlops(cov, l.Len()) > varianceFlops {
+	if kernel.DiagFlops(cov, l.Len()) > limits.Or().VarianceFlops {
 		return s, nil
 	}
 	if s.leaveOneOut, err = s.sums(ctx, l.Nodes); err != nil {

@@ -1,7 +1,6 @@
 package gp
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -12,9 +11,6 @@ import (
 	"grfgp/solve"
 	"grfgp/space"
 )
-
-// solveMost is the most iterations of a solve, which has to converge.
-const solveMost = 4000
 
 // system is H·x = b for H = K + N at measured nodes, solved by conjugate gradients.
 //
@@ -187,7 +183,7 @@ func (s *system) run(ctx context.Context, x, b space.Block, cold bool, a accurac
 			tols[j] = min(tol, most)
 		}
 	}
-	opts := solve.Options{ColumnTol: tols, MaxIter: cmp.Or(s.how.most, solveMost)}
+	opts := solve.Options{ColumnTol: tols, MaxIter: s.how.within().SolveIters}
 	if !a.single || !s.single() {
 		_, err := s.cg.CG(ctx, x, b, cold, opts)
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
+	"grfgp/plan"
 	"grfgp/solve"
 	"grfgp/space"
 	"grfgp/sparse"
@@ -52,7 +53,7 @@ func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 	if lo, hi := f.Rows(); lo != 0 || hi != n {
 		return nil, fmt.Errorf("%w: they are a shard, rows [%d, %d) of %d nodes; sample all rows", ErrFeatures, lo, hi, n)
 	}
-	k := &sampledRows{features: f, large: n > compactFrom}
+	k := &sampledRows{features: f, large: n > plan.Default().LazyNodes}
 	k.all = sync.OnceValue(func() []int { return upTo(n) })
 	k.whole = sync.OnceValue(func() *pattern { return k.newPattern(k.all()) })
 	k.perRow = sync.OnceValue(f.EntriesPerRow)
@@ -134,11 +135,8 @@ func (c *grfCovariance) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrFeatures, err)
 }
 
-// compactFrom is the number of nodes from which Φ of all nodes has float32 entries, in
-// half the memory or less. The values of Ψ_l are float32 too, so Φ loses no more than they have.
-const compactFrom = 1 << 15
-
-// compact returns Φ of all nodes, computed at first use and kept.
+// compact returns Φ of all nodes with float32 entries, in half the memory or less, computed at first use and kept. The
+// values of Ψ_l are float32 too, so Φ loses no more than they have.
 func (c *grfCovariance) compact(ctx context.Context) (*sparse.Compact, error) {
 	c.compactMu.Lock()
 	defer c.compactMu.Unlock()

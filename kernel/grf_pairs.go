@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"grfgp/internal/parallel"
+	"grfgp/plan"
 	"grfgp/space"
 )
 
@@ -13,21 +14,8 @@ import (
 // lengths and pair of rows: Gram and GramGrad of these rows then need no sparse products, at any
 // hyperparameters and for any family.
 func (k *GRF) Training() Training {
-	return Training{Cache: k.cached, CacheBytes: func(rows int) int {
-		if k.features.MaxLen() >= pairLengths {
-			return 0
-		}
-		return 8 * k.pairCount() * (rows * (rows + 1) / 2)
-	}}
+	return Training{Cache: k.cached, CacheBytes: func(rows int) int { return plan.Default().PairCache(k.features.MaxLen(), rows) }}
 }
-
-// pairBytes is the most memory of the products of one list of rows: beyond, learning takes few steps, and
-// computing them costs more than it saves.
-const pairBytes = 640 << 20
-
-// pairLengths is the largest number of walk lengths whose products are kept: computing them grows with its
-// square, and from here on costs as much as learning without them.
-const pairLengths = 16
 
 // pairCount is the number of pairs of walk lengths l ≤ m.
 func (k *sampledRows) pairCount() int {
@@ -36,8 +24,7 @@ func (k *sampledRows) pairCount() int {
 }
 
 func (k *GRF) cached(rows []int, maxBytes int) Kernel {
-	n := len(rows)
-	if n == 0 || k.features.MaxLen() >= pairLengths || 8*k.pairCount()*(n*(n+1)/2) > min(maxBytes, pairBytes) {
+	if bytes := plan.Default().PairCache(k.features.MaxLen(), len(rows)); bytes == 0 || bytes > maxBytes {
 		return k
 	}
 	c := *k

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/plan"
 	"grfgp/solve"
 	"grfgp/space"
 )
@@ -135,7 +136,7 @@ func (m *Layers) cached(rows []int, maxBytes int) Kernel {
 		fine = 0
 	}
 	c := m.With(Cached(m.fine, rows, fine))
-	each := min(tableBytes, maxBytes-fine) / len(m.parts)
+	each := min(plan.Default().TableBytes, maxBytes-fine) / len(m.parts)
 	c.tables = m.caches.get(func(t []*table) bool { return t[0] != nil && slices.Equal(t[0].rows, rows) }, func() []*table {
 		all := make([]*table, len(m.parts))
 		for k, part := range m.parts {

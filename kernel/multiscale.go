@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/kernel/internal/recent"
+	"grfgp/plan"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -69,7 +70,8 @@ type MultiscaleOptions struct {
 // kernel; then those of the family without its variance, once or for every scale;
 // then the variances of the scales.
 func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts MultiscaleOptions) (*Multiscale, error) {
-	m := &Multiscale{fine: fine, coarseScales: &coarseScales{free: opts.FreeLengths, shape: family.Params(), sharedFrom: sharedCells}}
+	m := &Multiscale{fine: fine, coarseScales: &coarseScales{free: opts.FreeLengths, shape: family.Params()}}
+	m.sharedFrom = plan.Default().SharedCells
 	if hasVariance(m.shape) {
 		m.shape = m.shape[1:]
 	}
@@ -164,7 +166,7 @@ func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
 	if len(m.shape) != 1 || !m.shape[0].Positive {
 		return c
 	}
-	each := min(tableBytes, maxBytes-fine) / len(m.scales)
+	each := min(plan.Default().TableBytes, maxBytes-fine) / len(m.scales)
 	c.tables = m.caches.get(func(t []*table) bool { return t[0] != nil && slices.Equal(t[0].rows, rows) }, func() []*table {
 		all := make([]*table, len(m.scales))
 		for k := range all {
@@ -177,9 +179,6 @@ func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
 	})
 	return c
 }
-
-// tableBytes is the most memory of the tables of one list of rows.
-const tableBytes = 1 << 30
 
 // scaleGram adds C_k[rows, rows] to dst, for the given length and variance one.
 func (m *Multiscale) scaleGram(ctx context.Context, dst *mat.SymDense, k int, rows []int, length float64, shape *ontoPattern) error {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/ranks"
 	"grfgp/space"
 	"grfgp/sparse"
 )
@@ -20,7 +19,6 @@ type chain struct {
 
 	mu   sync.Mutex
 	past []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used; nil: not yet
-	top  *chain        // of nodes[k], for the k used last
 }
 
 // chain returns the chain of a list.
@@ -147,16 +145,6 @@ func (c *chain) whole(k int) (*sparse.CSR, error) {
 	return whole, nil
 }
 
-// above returns the chain of nodes[k].
-func (c *chain) above(k int, scales []scale) *chain {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.top == nil || !slices.Equal(c.top.nodes[0], c.nodes[k]) {
-		c.top = newChain(c.nodes[k], scales[k:])
-	}
-	return c.top
-}
-
 // ladder is a chain in a space: what interpolates from scale to scale. Processes share a list and the large scales above it; of
 // the small ones, each has all nodes.
 type ladder struct {
@@ -246,10 +234,6 @@ func (m *Multiscale) share(ctx context.Context, l *ladder, k int) error {
 	}
 	return l.climb(ctx, part, nodes, axis, picked(q, rows, label))
 }
-
-// sharedCells is the default of coarseScales.sharedFrom. Of smaller scales every process has all
-// nodes: messages would take longer than the products.
-const sharedCells = 2 * ranks.BlockRows
 
 // down returns x at the nodes of each coarser scale, by transposed interpolation, to be freed.
 func (l *ladder) down(x space.Block) []space.Block {

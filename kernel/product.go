@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/plan"
 )
 
 // Product returns the kernel K_a ∘ K_b, the elementwise product: nodes are alike if
@@ -27,7 +28,7 @@ func Product(a, b Kernel) Kernel {
 		panic(fmt.Sprintf("kernel: a product of kernels on %d and on %d nodes", a.Nodes(), b.Nodes()))
 	}
 	own := b.Params()
-	p := &product{a: a, b: b, entries: productEntries, fixed: slices.IndexFunc(own, func(p Param) bool { return p.Variance })}
+	p := &product{a: a, b: b, entries: plan.Default().ProductFlat, fixed: slices.IndexFunc(own, func(p Param) bool { return p.Variance })}
 	if p.fixed >= 0 {
 		own = slices.Delete(slices.Clone(own), p.fixed, p.fixed+1)
 	}

@@ -11,9 +11,6 @@ import (
 	"grfgp/solve"
 )
 
-// productEntries is the default of product.entries: 256 MB each.
-const productEntries = 1 << 25
-
 func (c *productCovariance) Cross(rows, cols []int) solve.Operator {
 	o := &productCross{cov: c, rows: slices.Clone(rows), cols: slices.Clone(cols)}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"grfgp/internal/parallel"
+	"grfgp/plan"
 )
 
 // Training offers a cache of T_k(W/ρ)[rows, rows], 4 bytes for each k and pair of
@@ -99,9 +100,6 @@ type seriesCache struct {
 	at   []progress // of the blocks of columns, to go on from; nil: begin again
 }
 
-// progressBytes is the most memory of columns under way that is kept to go on from.
-const progressBytes = 256 << 20
-
 // triangles are upper triangles of the T_k, row after row, without gaps.
 type triangles [][]float64
 
@@ -117,7 +115,7 @@ func (m *seriesCache) get(ctx context.Context, r *recurrence, rows []int, terms 
 		return m.t, true, nil
 	}
 	n, width := len(rows), r.width()
-	keep := 16*r.Nodes()*n <= progressBytes
+	keep := plan.Default().Resumes(r.Nodes(), n)
 	if m.at == nil {
 		m.t = nil // frees the old triangles before the new ones are allocated
 		if keep {

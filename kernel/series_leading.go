@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/eigen"
+	"grfgp/plan"
 )
 
 // leading are the eigenpairs of W at the upper end of its spectrum, where kernels
@@ -21,7 +22,6 @@ type leading struct {
 
 const (
 	leadingAll     = 400     // nodes up to which all eigenvectors are taken
-	wholeNodes     = 1500    // nodes up to which all are taken if the leading ones are not enough
 	leadingPairs   = 96      // eigenpairs sought on larger graphs,
 	leadingGuard   = 32      // additional vectors, which make these converge,
 	leadingLeast   = 12      // and the fewest worth seeking
@@ -52,7 +52,7 @@ func newLeading(r *recurrence, pairs, guard int) *leading {
 // computes.
 func newWhole(r *recurrence) *leading {
 	small, large := r.components()
-	if len(large) > wholeNodes || r.Nodes()*len(large) > leadingNumbers {
+	if len(large) > plan.Default().DenseNodes || r.Nodes()*len(large) > leadingNumbers {
 		return nil
 	}
 	return r.allPairs(small, large)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/plan"
 )
 
 // table holds the matrices C(ℓ)[rows, rows] of a covariance with one length ℓ for lengths
@@ -30,15 +31,13 @@ type table struct {
 const (
 	tableStep   = 0.125 // of log ℓ
 	tableWindow = 10    // grid points that are interpolated
-	tablePoints = 48    // room for this many grid points is needed to begin with
 )
 
 // newTable returns a table for matrices that of computes, or nil where memory is too small. The length
 // start is on the grid.
 func newTable(rows []int, start float64, maxBytes int, of func(ctx context.Context, dst *mat.SymDense, length float64) error) *table {
-	n := len(rows)
-	most := maxBytes / max(1, 8*(n*(n+1)/2))
-	if n == 0 || most < tablePoints || !(start > 0) {
+	most := plan.Default().Table(len(rows), maxBytes)
+	if most == 0 || !(start > 0) {
 		return nil
 	}
 	return &table{rows: slices.Clone(rows), origin: math.Log(start), most: most, of: of, at: map[int][]float64{}}

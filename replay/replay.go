@@ -39,6 +39,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
+	"grfgp/plan"
 )
 
 // Policy is an acquisition policy and its name in the results.
@@ -122,11 +123,6 @@ func (o Options) complete(known int) (Options, error) {
 	}
 	return o, nil
 }
-
-// concurrentNodes is the size of a graph up to which replays run concurrently. On
-// larger graphs a single replay takes hundreds of megabytes and uses all
-// processors.
-const concurrentNodes = 100_000
 
 // Run replays searches on known values, one per node; NaN marks a node whose value
 // is not known, which is not a candidate. Features and eigenvectors are computed
@@ -259,7 +255,7 @@ func (s *searches) run(ctx context.Context) (*Result, error) {
 		result.Replays[r] = Replay{Policy: o.Policies[r%len(o.Policies)].Name, Seed: r / len(o.Policies)}
 	}
 	var err error
-	if len(s.values) <= concurrentNodes {
+	if len(s.values) <= plan.Default().ReplayNodes {
 		err = parallel.Blocks(ctx, len(result.Replays), replay)
 	} else {
 		for r := 0; r < len(result.Replays) && err == nil; r++ {

@@ -116,17 +116,6 @@ func restGo[F floats](o *operands[F], sums []float64) {
 	}
 }
 
-// addGo sets e += α∘p.
-func addGo[F floats](o *operands[F], _ []float64) {
-	k := o.columns
-	for i := 0; i*k < len(o.p); i++ {
-		e, p := o.e[i*k:][:k], o.p[i*k:][:k]
-		for t, a := range o.alpha[:k] {
-			e[t] += F(a * p[t])
-		}
-	}
-}
-
 // dotGo adds pᵀq to the sums.
 func dotGo[F floats](o *operands[F], sums []float64) {
 	k := o.columns

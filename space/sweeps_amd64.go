@@ -64,12 +64,6 @@ func recurDouble(rows int, columns int, e *float64, p *float64, q *float64, nois
 //go:noescape
 func restDouble(rows int, columns int, e *float64, r *float64, p *float64, q *float64, noise *float64, alpha *float64, rr *float64)
 
-// addDouble sets e += α∘p.
-// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
-//
-//go:noescape
-func addDouble(rows int, columns int, e *float64, p *float64, alpha *float64)
-
 // turnSingle sets p = r + β∘p.
 // It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
 //
@@ -129,9 +123,3 @@ func recurSingle(rows int, columns int, e *float32, p *float32, q *float32, nois
 //
 //go:noescape
 func restSingle(rows int, columns int, e *float32, r *float32, p *float32, q *float32, noise *float32, alpha *float32, rr *float64)
-
-// addSingle sets e += α∘p.
-// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
-//
-//go:noescape
-func addSingle(rows int, columns int, e *float32, p *float32, alpha *float32)

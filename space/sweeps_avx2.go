@@ -123,19 +123,6 @@ func restRows[F floats](o *operands[F], sums []float64) {
 	}
 }
 
-func addRows[F floats](o *operands[F], sums []float64) {
-	k, single32 := o.columns, isSingle[F]()
-	if !strips(o, func(n, _, at int) {
-		if single32 {
-			addSingle(n, k, single(o.e, at), single(o.p, at), single(o.alpha, 0))
-		} else {
-			addDouble(n, k, double(o.e, at), double(o.p, at), double(o.alpha, 0))
-		}
-	}) {
-		addGo(o, sums)
-	}
-}
-
 func dotRows[F floats](o *operands[F], sums []float64) {
 	k, single32 := o.columns, isSingle[F]()
 	if !strips(o, func(n, _, at int) {

@@ -8,5 +8,4 @@ func stepRows[F floats](o *operands[F], sums []float64)      { stepGo(o, sums) }
 func dotRows[F floats](o *operands[F], sums []float64)       { dotGo(o, sums) }
 func beginRows[F floats](o *operands[F], sums []float64)     { beginGo(o, sums) }
 func restRows[F floats](o *operands[F], sums []float64)      { restGo(o, sums) }
-func addRows[F floats](o *operands[F], sums []float64)       { addGo(o, sums) }
 func recurRows[F floats](o *operands[F], sums []float64)     { recurGo(o, sums) }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/kernel"
+	"grfgp/plan"
 	"grfgp/solve"
 	"grfgp/space"
 )
@@ -43,7 +44,6 @@ type Iterations struct {
 const (
 	iterationsMost = 1000
 	iterationsTol  = 1e-4
-	finestHops     = 5 // with coarser scales above, as in grfgp.Fit
 )
 
 // Multiscales runs kernels of one scale and of many on rings of 2^lo, 2^(lo+1), … 2^hi
@@ -56,7 +56,7 @@ func Multiscales(ctx context.Context, lo, hi int, tasks []Task, seed uint64, say
 		for _, many := range []bool{false, true} {
 			run, arm := RingRun{Nodes: 1 << bits, Hops: ringHops, Epochs: ringEpochs, Many: many, Seed: seed}, RingArm{Scales: "one"}
 			if many {
-				run.Hops, arm.Scales = finestHops, "many"
+				run.Hops, arm.Scales = plan.Default().FineHops, "many"
 			}
 			var err error
 			if arm.Regression, err = run.Regress(ctx); err != nil {

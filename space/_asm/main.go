@@ -23,7 +23,6 @@ func main() {
 		dot(single)
 		recur(single)
 		rest(single)
-		add(single)
 	}
 	Generate()
 }
@@ -364,13 +363,6 @@ func rest(single bool) {
 			r := s.times(factor["alpha"], s.minus(s.load(s.at("p")), h))
 			s.store(r, s.at("r"))
 			s.add(sum["rr"], r, r)
-		})
-}
-
-func add(single bool) {
-	emit(named("add", single), single, "sets e += α∘p.", []string{"e", "p"}, nil, []string{"alpha"}, nil,
-		func(s *sweep, factor, _ map[string][]VecVirtual) {
-			s.store(s.plus(s.load(s.at("e")), s.times(factor["alpha"], s.load(s.at("p")))), s.at("e"))
 		})
 }
 

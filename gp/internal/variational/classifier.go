@@ -12,11 +12,8 @@ import (
 	"grfgp/gp/internal/latent"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
+	"grfgp/plan"
 )
-
-// crossEntries is the number of covariances between inducing nodes and others that
-// are held at a time.
-const crossEntries = 4 << 20
 
 // Classifier has a variational posterior at inducing nodes. It is immutable and
 // safe for concurrent use.
@@ -43,7 +40,7 @@ func (c *Classifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense
 		return &mat.Dense{}, nil
 	}
 	p := mat.NewDense(len(nodes), c.Classes(), nil)
-	size := max(1, crossEntries/len(c.inducing.nodes))
+	size := plan.Default().Held(len(c.inducing.nodes))
 	for lo := 0; lo < len(nodes); lo += size {
 		hi := min(len(nodes), lo+size)
 		part := p.Slice(lo, hi, 0, c.Classes()).(*mat.Dense)
