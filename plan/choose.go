@@ -120,7 +120,7 @@ func (l *Limits) HeldOf(nodes, measurements int) int {
 // PairCache returns the bytes of the products of features of some rows by pairs of lengths up to hops, which learning
 // keeps; 0 where it does not.
 func (l *Limits) PairCache(hops, rows int) int {
-	bytes := (hops + 1) * (hops + 2) / 2 * TriangleBytes(rows)
+	bytes := (hops + 1) * (hops + 2) / 2 * triangleBytes(rows)
 	if hops >= l.PairHops || bytes > l.PairBytes {
 		return 0
 	}
@@ -136,14 +136,14 @@ func resumeBytes(nodes, columns int) int { return 16 * nodes * columns }
 
 // Table returns the number of matrices of some rows that a table has room for within some bytes; 0: there is none.
 func (l *Limits) Table(rows, bytes int) int {
-	if most := bytes / max(1, TriangleBytes(rows)); rows > 0 && most >= l.TablePoints {
+	if most := bytes / max(1, triangleBytes(rows)); rows > 0 && most >= l.TablePoints {
 		return most
 	}
 	return 0
 }
 
-// TriangleBytes is the memory of half of a symmetric matrix.
-func TriangleBytes(n int) int { return 8 * (n * (n + 1) / 2) }
+// triangleBytes is the memory of half of a symmetric matrix.
+func triangleBytes(n int) int { return 8 * (n * (n + 1) / 2) }
 
-// Triangle is TriangleBytes of any size, about.
-func Triangle(n float64) float64 { return 4 * n * n }
+// triangle is triangleBytes of any size, about.
+func triangle(n float64) float64 { return 4 * n * n }

@@ -135,7 +135,7 @@ func (p Patches) Cubes() float64 {
 	return float64(p.Windows)*cube(p.Size) + cube(p.Scattered)
 }
 
-// Bytes is the memory of a symmetric matrix of each.
-func (p Patches) Bytes() float64 {
-	return float64(p.Windows)*Triangle(float64(p.Size)) + Triangle(float64(p.Scattered))
+// bytes is the memory of a symmetric matrix of each.
+func (p Patches) bytes() float64 {
+	return float64(p.Windows)*triangle(float64(p.Size)) + triangle(float64(p.Scattered))
 }

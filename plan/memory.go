@@ -195,7 +195,7 @@ func (e estimate) learning() float64 {
 	kept, one := float64(denseKept), 0.
 	switch e.Method {
 	case "series":
-		kept, one = tables+seriesKept, min(seriesOne, float64(e.l.CacheBytes)/Triangle(max(1, e.t)))
+		kept, one = tables+seriesKept, min(seriesOne, float64(e.l.CacheBytes)/triangle(max(1, e.t)))
 	case "grf", "lowrank":
 		hops, rows := e.Hops, int(e.t)
 		if kept = tables; hops < e.l.PairHops {
@@ -214,17 +214,17 @@ func (e estimate) learning() float64 {
 	factors := factorCopies * 8 * e.t * e.t
 	switch {
 	case e.Classes > 0:
-		bytes := kept*Triangle(min(e.t, float64(e.l.ClassSketch))) + (one+tablesOfOne)*e.l.Classes(int(e.t)).Bytes()
+		bytes := kept*triangle(min(e.t, float64(e.l.ClassSketch))) + (one+tablesOfOne)*e.l.Classes(int(e.t)).bytes()
 		if e.factored() {
 			bytes += classCopies * 8 * e.t * e.t
 		}
 		return bytes
 	case int(e.t) <= e.l.SketchFrom:
-		return kept*Triangle(e.t) + factors
+		return kept*triangle(e.t) + factors
 	case e.factored():
-		return kept*e.l.Sample(e.l.Sketch).Bytes() + one*Triangle(e.t) + factors
+		return kept*e.l.Sample(e.l.Sketch).bytes() + one*triangle(e.t) + factors
 	default:
-		return kept*e.l.Sample(e.l.Sketch).Bytes() + one*e.l.Start.Bytes() + e.learned()*e.t*8*iterateVectors
+		return kept*e.l.Sample(e.l.Sketch).bytes() + one*e.l.Start.bytes() + e.learned()*e.t*8*iterateVectors
 	}
 }
 
