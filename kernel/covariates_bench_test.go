@@ -9,7 +9,6 @@ import (
 
 	"grfgp/graph"
 	"grfgp/kernel"
-	"grfgp/sparse"
 )
 
 // benchEvaluation measures Gram and GramGrad, what one evaluation of the likelihood
@@ -58,7 +57,6 @@ func BenchmarkCovariates(b *testing.B) {
 	list := rand.New(rand.NewPCG(1, 2)).Perm(nodes)[:measured]
 	few, many := covariates(nodes, 7), covariates(nodes, 256)
 	groups := []int{0, 1, 2, 3, 4, 5, 6}
-	text := benchWords(b, nodes)
 	g, err := graph.BarabasiAlbert(nodes, 3, 1)
 	if err != nil {
 		b.Fatal(err)
@@ -70,7 +68,6 @@ func BenchmarkCovariates(b *testing.B) {
 	}
 	for name, k := range map[string]kernel.Kernel{
 		"linear of 256": kernel.Linear(many),
-		"words":         kernel.LinearSparse(text),
 		"graph":         local,
 		"five terms": kernel.Sum(local, kernel.Linear(many), kernel.Smooth(many, nil, kernel.RBF), kernel.Linear(few),
 			kernel.Smooth(few, groups, kernel.RBF)),
@@ -84,23 +81,4 @@ func BenchmarkCovariates(b *testing.B) {
 		b.Run(fmt.Sprintf("smooth %v of 7 groups", shape), func(b *testing.B) { benchEvaluation(b, kernel.Smooth(few, groups, shape), list) })
 		b.Run(fmt.Sprintf("smooth %v of 256 columns", shape), func(b *testing.B) { benchEvaluation(b, kernel.Smooth(many, nil, shape), list) })
 	}
-}
-
-// benchWords has 40 of 10,000 words a row, with frequencies as in texts.
-func benchWords(b *testing.B, n int) *sparse.CSR {
-	const vocabulary, each = 10_000, 40
-	random := rand.New(rand.NewPCG(5, 5))
-	frequencies := rand.NewZipf(random, 1.2, 20, vocabulary-1)
-	ptr, col, val := []int{0}, []uint32(nil), []float64(nil)
-	for range n {
-		for range each {
-			col, val = append(col, uint32(frequencies.Uint64())), append(val, 0.16)
-		}
-		ptr = append(ptr, len(col))
-	}
-	x, err := sparse.NewCSR(n, vocabulary, ptr, col, val)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return x
 }

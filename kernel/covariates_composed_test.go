@@ -24,10 +24,10 @@ func graphKernels(t *testing.T) (map[string]kernel.Kernel, int) {
 func compositions(t *testing.T) map[string]kernel.Kernel {
 	hubs, n := graphKernels(t)
 	x, wide := covariates(n, 5), covariates(n, 24)
-	text, _ := words(t, n, 40, 5)
+	text := words(n, 40, 5)
 	smooth := kernel.Smooth(x, []int{0, 0, 1, 1, 1}, kernel.Matern52)
 	return map[string]kernel.Kernel{
-		"a sum of covariates": kernel.Sum(kernel.Linear(x), kernel.LinearSparse(text), kernel.Smooth(wide, nil, kernel.RBF), smooth),
+		"a sum of covariates": kernel.Sum(kernel.Linear(x), kernel.Linear(text), kernel.Smooth(wide, nil, kernel.RBF), smooth),
 		"a sum of low rank":   kernel.Sum(kernel.Linear(x), kernel.Constant(n), kernel.Linear(wide)),
 		"graph and covariates": kernel.Sum(hubs["series"], kernel.Linear(wide), smooth, kernel.Linear(x),
 			kernel.Smooth(wide, nil, kernel.RBF)),

@@ -9,7 +9,6 @@ import (
 
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
-	"grfgp/sparse"
 )
 
 // covariates is a fixed matrix of n rows without structure; the last row is like the
@@ -25,34 +24,19 @@ func covariates(n, columns int) *mat.Dense {
 	return x
 }
 
-// words is a sparse matrix of n rows of unit length, and the same as a dense one.
-// Its rows are not sorted; one has a word twice, and one has none.
-func words(t *testing.T, n, vocabulary, each int) (*sparse.CSR, *mat.Dense) {
-	t.Helper()
+// words is a matrix of n rows of unit length with few entries; one row has none.
+func words(n, vocabulary, each int) *mat.Dense {
 	random := rand.New(rand.NewPCG(9, uint64(n)))
-	ptr := []int{0}
-	var col []uint32
-	var val []float64
-	dense := mat.NewDense(n, vocabulary, nil)
+	x := mat.NewDense(n, vocabulary, nil)
 	for i := range n {
-		if i != 3 {
-			for _, j := range random.Perm(vocabulary)[:each] {
-				col, val = append(col, uint32(j)), append(val, 1/math.Sqrt(float64(each)))
-			}
-			if i == 5 {
-				col[len(col)-1] = col[len(col)-2]
-			}
+		if i == 3 {
+			continue
 		}
-		for p := ptr[i]; p < len(col); p++ {
-			dense.Set(i, int(col[p]), dense.At(i, int(col[p]))+val[p])
+		for _, j := range random.Perm(vocabulary)[:each] {
+			x.Set(i, j, 1/math.Sqrt(float64(each)))
 		}
-		ptr = append(ptr, len(col))
 	}
-	x, err := sparse.NewCSR(n, vocabulary, ptr, col, val)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, dense
+	return x
 }
 
 const covariateNodes = 60
@@ -69,12 +53,12 @@ func leaves(t *testing.T) map[string]leaf {
 	n := covariateNodes
 	x, wide := covariates(n, 7), covariates(n, 40)
 	inner := func(x *mat.Dense, i, j int) float64 { return mat.Dot(x.RowView(i), x.RowView(j)) }
-	sparseWords, denseWords := words(t, n, 30, 4)
+	denseWords := words(n, 30, 4)
 	all := map[string]leaf{
 		"constant":      {kernel.Constant(n), []float64{0.7}, func(i, j int) float64 { return 0.7 }},
 		"linear":        {kernel.Linear(x), []float64{0.7}, func(i, j int) float64 { return 0.7 * inner(x, i, j) }},
 		"linear, wide":  {kernel.Linear(wide), []float64{0.7}, func(i, j int) float64 { return 0.7 * inner(wide, i, j) }},
-		"linear, words": {kernel.LinearSparse(sparseWords), []float64{0.7}, func(i, j int) float64 { return 0.7 * inner(denseWords, i, j) }},
+		"linear, words": {kernel.Linear(denseWords), []float64{0.7}, func(i, j int) float64 { return 0.7 * inner(denseWords, i, j) }},
 	}
 	group, wideGroup := []int{0, 1, 1, 0, 2, 2, 2}, make([]int, 40)
 	for d := range wideGroup { // two groups to cache, one not

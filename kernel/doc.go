@@ -63,7 +63,7 @@
 // What is known about the nodes beside the graph is a matrix X with a row x per node:
 //
 //	Linear       s² xᵀx′, a linear regression with one prior variance for all
-//	             coefficients; LinearSparse for a sparse matrix, such as words
+//	             coefficients
 //	Smooth       s² k(r), r² = Σ_g |x_g − x′_g|²/ℓ_g², a smooth function with one
 //	             length ℓ_g per group of columns
 //	Fourier      Smooth as a matrix of low rank, for many measurements and nodes

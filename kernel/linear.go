@@ -12,7 +12,6 @@ import (
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/solve"
-	"grfgp/sparse"
 )
 
 // Linear returns the kernel s²·XXᵀ of a linear regression on the columns of x, which
@@ -23,13 +22,6 @@ import (
 func Linear(x *mat.Dense) Kernel {
 	c := &denseColumns{x}
 	return newLinear(c, "linear variance", unitStart(c))
-}
-
-// LinearSparse is Linear for a sparse matrix with a row per node, such as the
-// words of a text, whose rows should have unit length.
-func LinearSparse(x *sparse.CSR) Kernel {
-	c := &sparseColumns{x}
-	return newLinear(c, "words variance", unitStart(c))
 }
 
 // unitStart returns the variance at which the mean variance of a node is 1.

@@ -41,10 +41,6 @@ func (c *denseColumns) in(_ context.Context, s space.Space, a space.Axis, rows [
 	return s.Dense(a, c.dense(rows)), nil
 }
 
-func (c *sparseColumns) in(ctx context.Context, s space.Space, a space.Axis, rows []int) (space.Matrix, error) {
-	return s.Sparse(ctx, a, space.Rows(c.width()), space.Of(c.pick(rows)))
-}
-
 func (r *linearRoot) Free() { r.x.Free() }
 
 func (r *linearRoot) Set(_ context.Context, theta []float64) error {

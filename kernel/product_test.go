@@ -19,12 +19,12 @@ import (
 func TestDenseProducts(t *testing.T) {
 	hubs, n := graphKernels(t)
 	x := covariates(n, 5)
-	text, _ := words(t, n, 1100, 5)
+	text := words(n, 1100, 5)
 	smooth := kernel.Smooth(x, []int{0, 0, 1, 1, 1}, kernel.Matern52)
 	for name, k := range map[string]kernel.Kernel{
 		"graph × smooth":             kernel.Product(hubs["series"], smooth),
 		"unit variance × smooth":     kernel.Product(kernel.UnitVariance(hubs["features"]), smooth),
-		"graph × constant and words": kernel.Product(hubs["features"], kernel.Sum(kernel.Constant(n), kernel.LinearSparse(text))),
+		"graph × constant and words": kernel.Product(hubs["features"], kernel.Sum(kernel.Constant(n), kernel.Linear(text))),
 		"features × many Fourier":    kernel.Product(hubs["features"], kernel.Fourier(x, nil, kernel.RBF, 80, 1)),
 	} {
 		t.Run(name, func(t *testing.T) { kerneltest.Run(t, k, kerneltest.Options{Draws: 400}) })
