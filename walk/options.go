@@ -145,9 +145,6 @@ var (
 	kinds    = enum.New("kind of steps", "proportional", "uniform")
 )
 
-// SamplerNames returns the names of all samplers.
-func SamplerNames() []string { return samplers.Names() }
-
 // String returns the name of the sampler.
 func (s Sampler) String() string { return samplers.Name(int(s)) }
 

@@ -4,7 +4,6 @@ package normal
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -35,40 +34,6 @@ func FillFrom(ctx context.Context, w *mat.Dense, seed uint64, purpose string, fi
 			random := rand.New(rng.New(seed, purpose, uint64(first+column), uint64(row/size+b)))
 			for i := b * size; i < min(raw.Rows, (b+1)*size); i++ {
 				raw.Data[i*raw.Stride+column] = random.NormFloat64()
-			}
-		}
-		return ctx.Err()
-	})
-}
-
-// FillRows is Fill for some rows: row a of w is row rows[a].
-func FillRows(ctx context.Context, w *mat.Dense, seed uint64, purpose string, first int, rows []uint32) error {
-	order := make([]int, len(rows))
-	for a := range order {
-		order[a] = a
-	}
-	if !slices.IsSorted(rows) {
-		slices.SortFunc(order, func(a, b int) int { return int(rows[a]) - int(rows[b]) })
-	}
-	var starts []int // in order, of the rows of each stream
-	for k, a := range order {
-		if k == 0 || rows[a]/size != rows[order[k-1]]/size {
-			starts = append(starts, k)
-		}
-	}
-	starts = append(starts, len(order))
-	raw := w.RawMatrix()
-	return parallel.Blocks(ctx, len(starts)-1, func(_, b int) error {
-		own := order[starts[b]:starts[b+1]]
-		block := rows[own[0]] / size
-		for column := range raw.Cols {
-			random := rand.New(rng.New(seed, purpose, uint64(first+column), uint64(block)))
-			value, next := 0.0, block*size
-			for _, a := range own {
-				for ; next <= rows[a]; next++ {
-					value = random.NormFloat64()
-				}
-				raw.Data[a*raw.Stride+column] = value
 			}
 		}
 		return ctx.Err()
