@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
