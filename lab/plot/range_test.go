@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
