@@ -203,19 +203,13 @@ func (m *hostDense[F]) Mul(dst, x Block, lo int, scale float64, add bool) {
 		return
 	}
 	w := mat.NewDense(width, k, wide(from.data))
+	if width <= thin {
+		parallel.Ranges(to.axis.Own, denseRows, func(first, end int) { m.mulThin(to, w, first, end, lo, scale, add) })
+		return
+	}
 	parallel.Ranges(to.axis.Own, denseRows, func(first, end int) {
 		out := make([]float64, (end-first)*k)
-		if width == 1 {
-			weights := w.RawRowView(0)
-			for i := range end - first {
-				v, row := scale*m.x.At(lo+first+i, 0), out[i*k:][:k]
-				for t, c := range weights {
-					row[t] = v * c
-				}
-			}
-		} else {
-			dense.Add(dense.View(mat.NewDense(end-first, k, out)), scale, dense.View(m.x).Block(lo+first, lo+end, 0, width), dense.View(w))
-		}
+		dense.Add(dense.View(mat.NewDense(end-first, k, out)), scale, dense.View(m.x).Block(lo+first, lo+end, 0, width), dense.View(w))
 		into := to.data[first*k:][:len(out)]
 		for q, v := range out {
 			if add {
@@ -225,6 +219,40 @@ func (m *hostDense[F]) Mul(dst, x Block, lo int, scale float64, add bool) {
 			}
 		}
 	})
+}
+
+// thin is the most columns of a matrix whose products are as quick row by row as by blocks.
+const thin = 4
+
+// mulThin is Mul for rows [first, end), by w.
+func (m *hostDense[F]) mulThin(to *block[F], w *mat.Dense, first, end, lo int, scale float64, add bool) {
+	k := to.columns
+	for i := first; i < end; i++ {
+		out := to.data[i*k:][:k]
+		if !add {
+			clear(out)
+		}
+		for d, v := range m.x.RawRowView(lo + i) {
+			by, c := w.RawRowView(d)[:len(out)], scale*v
+			for t := range out {
+				out[t] += F(c * by[t])
+			}
+		}
+	}
+}
+
+// sumThin adds Xᵀu over rows [lo, hi) to sums.
+func (m *hostDense[F]) sumThin(sums []float64, u []F, lo, hi int) {
+	k := len(sums) / m.x.RawMatrix().Cols
+	for i := lo; i < hi; i++ {
+		row := u[i*k:][:k]
+		for d, v := range m.x.RawRowView(i) {
+			sum := sums[d*k:][:len(row)]
+			for t, x := range row {
+				sum[t] += float64(v * float64(x))
+			}
+		}
+	}
 }
 
 // denseRows is the number of rows of a dense matrix that are multiplied at a time.
@@ -249,18 +277,12 @@ func (m *hostDense[F]) MulT(dst, x Block, scale float64, add bool) {
 		if hi == lo {
 			return
 		}
-		part := wide(from.data[lo*k : hi*k])
-		if width > 1 {
-			dense.Add(dense.View(mat.NewDense(width, k, sums)), 1, dense.View(m.x).Block(lo, hi, 0, width).T(),
-				dense.View(mat.NewDense(hi-lo, k, part)))
+		if width <= thin {
+			m.sumThin(sums, from.data, lo, hi)
 			return
 		}
-		for i := lo; i < hi; i++ {
-			v := m.x.At(i, 0)
-			for t, w := range part[(i-lo)*k:][:k] {
-				sums[t] += float64(v * w)
-			}
-		}
+		dense.Add(dense.View(mat.NewDense(width, k, sums)), 1, dense.View(m.x).Block(lo, hi, 0, width).T(),
+			dense.View(mat.NewDense(hi-lo, k, wide(from.data[lo*k:hi*k]))))
 	})
 	for q, v := range total {
 		if v *= scale; add {
