@@ -1,0 +1,183 @@
+package chol
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"grfgp/sparse"
+)
+
+// ErrPattern is wrapped by errors about a matrix whose pattern is not that of a symmetric matrix, or not the analysed one.
+var ErrPattern = errors.New("not the pattern of a symmetric matrix in rows of increasing columns")
+
+// Analysis is what the pattern of a matrix tells about its factor: an order of elimination, the rows of every supernode, and
+// so the cost before any number is computed. It serves any number of matrices of the pattern, and is immutable.
+type Analysis struct {
+	*supernodes
+	order, position []int32 // node of every column of L, column of every node
+	at              []int   // where every supernode begins in the values of a factor, and one more
+	inParent        []int32 // place of every row of a supernode among the rows of its parent
+	place           []placed
+	column          []int // where the entries of every column of the matrix begin in place, and one more
+	entries         int   // of the matrix
+	children        []int32
+	work            []float64 // operations of the subtree of every supernode
+	nonzeros        int
+	flops           float64
+	widest          int // rows of the largest front
+}
+
+// placed is an entry of the matrix on or below the diagonal of L: its row within the front, and where its value is.
+type placed struct{ row, entry int32 }
+
+// Analyze orders and analyses the pattern of a symmetric matrix with both triangles, in rows of increasing columns; an error
+// wraps ErrPattern. The values of q mean nothing here.
+func Analyze(q *sparse.CSR) (*Analysis, error) {
+	g, err := adjacent(q)
+	if err != nil {
+		return nil, err
+	}
+	return analyze(q, order(g)), nil
+}
+
+// adjacent checks the pattern of q, and returns it without the diagonal. Row by row, the columns of entry (i, j) must meet
+// the entries (j, i) in the order in which these are stored.
+func adjacent(q *sparse.CSR) (*adjacency, error) {
+	rows, cols := q.Dims()
+	ptr, col, _ := q.Raw()
+	switch {
+	case rows != cols:
+		return nil, fmt.Errorf("%w: %d×%d", ErrPattern, rows, cols)
+	case len(col) > math.MaxInt32:
+		return nil, fmt.Errorf("%w: %d entries, at most %d are possible", ErrPattern, len(col), math.MaxInt32)
+	}
+	g := &adjacency{ptr: make([]int32, rows+1), adj: make([]int32, 0, len(col))}
+	next := make([]int32, rows)
+	for i := range next {
+		next[i] = int32(ptr[i])
+	}
+	for i := range rows {
+		for p := ptr[i]; p < ptr[i+1]; p++ {
+			j := col[p]
+			if p > ptr[i] && col[p-1] >= j {
+				return nil, fmt.Errorf("%w: column %d after %d in row %d; the transpose has them in order", ErrPattern, j, col[p-1], i)
+			}
+			if at := int(next[j]); at == ptr[j+1] || col[at] != uint32(i) {
+				return nil, fmt.Errorf("%w: an entry (%d, %d) or (%[3]d, %[2]d) has no mirror image", ErrPattern, i, j)
+			}
+			next[j]++
+			if int(j) != i {
+				g.adj = append(g.adj, int32(j))
+			}
+		}
+		g.ptr[i+1] = int32(len(g.adj))
+	}
+	return g, nil
+}
+
+// analyze is Analyze in a given order.
+func analyze(q *sparse.CSR, order []int32) *Analysis {
+	n := len(order)
+	ptr, col, _ := q.Raw()
+	a := &lower{ptr: ptr, col: col, order: order, position: make([]int32, n)}
+	for k, v := range order {
+		a.position[v] = int32(k)
+	}
+	parent := a.parents()
+	by := postorder(parent)
+	a.reorder(by)
+	parent = renamed(parent, by)
+	by, first, height := amalgamate(parent, a.counts(parent))
+	a.reorder(by)
+	s := &Analysis{supernodes: newSupernodes(a, first, height), order: a.order, position: a.position, entries: len(col)}
+	s.measure()
+	s.relate()
+	s.locate(a)
+	return s
+}
+
+// measure sets sizes and costs.
+func (s *Analysis) measure() {
+	s.at, s.work = make([]int, s.len()+1), make([]float64, s.len())
+	for k := range s.len() {
+		w, m := s.width(k), s.height(k)
+		s.at[k+1] = s.at[k] + w*m
+		s.nonzeros += trapezoid(w, m)
+		s.widest = max(s.widest, m)
+		flops := 0.0 // m² for a column of m entries
+		for j := range w {
+			flops += float64(m-j) * float64(m-j)
+		}
+		s.flops += flops
+		s.work[k] += flops
+		if p := s.parent[k]; p != none {
+			s.work[p] += s.work[k]
+		}
+	}
+}
+
+// relate sets the place of rows in their parents' fronts.
+func (s *Analysis) relate() {
+	s.inParent = make([]int32, len(s.rows))
+	for k := range s.len() {
+		p := s.parent[k]
+		if p == none {
+			continue
+		}
+		first, end := s.first[p], s.first[p+1]
+		rows, at := s.below(int(p)), int32(0)
+		for q := s.ptr[k]; q < s.ptr[k+1]; q++ {
+			row := s.rows[q]
+			if row < end {
+				s.inParent[q] = row - first
+				continue
+			}
+			for rows[at] < row {
+				at++
+			}
+			s.inParent[q] = end - first + at
+		}
+	}
+}
+
+// locate sets the places of the entries of the matrix.
+func (s *Analysis) locate(a *lower) {
+	n := a.len()
+	s.place, s.column = make([]placed, 0, (s.entries+n)/2), make([]int, n+1)
+	local := make([]int32, n)
+	for k := range s.len() {
+		first, end := s.first[k], s.first[k+1]
+		for i, row := range s.below(k) {
+			local[row] = end - first + int32(i)
+		}
+		for j := first; j < end; j++ {
+			from := a.ptr[a.order[j]]
+			for p, u := range a.row(int(j)) {
+				switch i := a.position[u]; {
+				case i < j:
+				case i < end:
+					s.place = append(s.place, placed{i - first, int32(from + p)})
+				default:
+					s.place = append(s.place, placed{local[i], int32(from + p)})
+				}
+			}
+			s.column[j+1] = len(s.place)
+		}
+	}
+}
+
+// Order returns the node of every column of L, in the order of elimination, to be read only.
+func (s *Analysis) Order() []int32 { return s.order }
+
+// Entries is how many entries L has, zeros that fill supernodes among them.
+func (s *Analysis) Entries() int { return s.nonzeros }
+
+// Flops is how many operations a factor takes.
+func (s *Analysis) Flops() float64 { return s.flops }
+
+// Bytes is how much memory the analysis, a factor and the work on it take at most.
+func (s *Analysis) Bytes() (analysis, factor, work int) {
+	analysis = 4*(len(s.order)+len(s.position)+2*len(s.rows)+2*s.len()) + 8*(len(s.place)+len(s.column)+len(s.at)+len(s.work)+len(s.ptr))
+	return analysis, 8 * s.at[s.len()], 0
+}
