@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"grfgp/sparse"
 )
@@ -19,13 +20,15 @@ type Analysis struct {
 	at              []int   // where every supernode begins in the values of a factor, and one more
 	inParent        []int32 // place of every row of a supernode among the rows of its parent
 	place           []placed
-	column          []int // where the entries of every column of the matrix begin in place, and one more
-	entries         int   // of the matrix
-	children        []int32
-	work            []float64 // operations of the subtree of every supernode
+	column          []int     // where the entries of every column of the matrix begin in place, and one more
+	entries         int       // of the matrix
+	child           []int32   // children of all supernodes, in order
+	family          []int32   // where those of each begin in child, and one more
+	leftmost        []int32   // first supernode of every subtree
+	work            []float64 // operations of every subtree
 	nonzeros        int
 	flops           float64
-	widest          int // rows of the largest front
+	scratch         int // numbers that a factor needs beside its own
 }
 
 // placed is an entry of the matrix on or below the diagonal of L: its row within the front, and where its value is.
@@ -91,6 +94,7 @@ func analyze(q *sparse.CSR, order []int32) *Analysis {
 	by, first, height := amalgamate(parent, a.counts(parent))
 	a.reorder(by)
 	s := &Analysis{supernodes: newSupernodes(a, first, height), order: a.order, position: a.position, entries: len(col)}
+	s.kin()
 	s.measure()
 	s.relate()
 	s.locate(a)
@@ -100,22 +104,56 @@ func analyze(q *sparse.CSR, order []int32) *Analysis {
 // measure sets sizes and costs.
 func (s *Analysis) measure() {
 	s.at, s.work = make([]int, s.len()+1), make([]float64, s.len())
+	pending, most, largest := 0, 0, 0 // numbers of updates that wait for their parents
 	for k := range s.len() {
 		w, m := s.width(k), s.height(k)
 		s.at[k+1] = s.at[k] + w*m
 		s.nonzeros += trapezoid(w, m)
-		s.widest = max(s.widest, m)
-		flops := 0.0 // m² for a column of m entries
-		for j := range w {
-			flops += float64(m-j) * float64(m-j)
+		for j := range w { // m² for a column of m entries
+			s.work[k] += float64(m-j) * float64(m-j)
 		}
-		s.flops += flops
-		s.work[k] += flops
-		if p := s.parent[k]; p != none {
-			s.work[p] += s.work[k]
+		for _, c := range s.childrenOf(k) {
+			s.work[k] += s.work[c]
+			pending -= triangle(s.height(int(c)) - s.width(int(c)))
+		}
+		pending += triangle(m - w)
+		most, largest = max(most, pending), max(largest, m)
+		if s.parent[k] == none {
+			s.flops += s.work[k]
 		}
 	}
+	s.scratch = most + largest*largest
 }
+
+// triangle is the number of entries on and below the diagonal of n rows.
+func triangle(n int) int { return n * (n + 1) / 2 }
+
+// kin sets the children and the first descendant of every supernode.
+func (s *Analysis) kin() {
+	n := s.len()
+	s.family, s.leftmost = make([]int32, n+1), make([]int32, n)
+	for _, p := range s.parent {
+		if p != none {
+			s.family[p+1]++
+		}
+	}
+	for k := range n {
+		s.leftmost[k] = int32(k)
+		s.family[k+1] += s.family[k]
+	}
+	s.child = make([]int32, s.family[n])
+	next := slices.Clone(s.family)
+	for k, p := range s.parent {
+		if p == none {
+			continue
+		}
+		s.child[next[p]] = int32(k)
+		next[p]++
+		s.leftmost[p] = min(s.leftmost[p], s.leftmost[k])
+	}
+}
+
+func (s *Analysis) childrenOf(k int) []int32 { return s.child[s.family[k]:s.family[k+1]] }
 
 // relate sets the place of rows in their parents' fronts.
 func (s *Analysis) relate() {
@@ -176,8 +214,5 @@ func (s *Analysis) Entries() int { return s.nonzeros }
 // Flops is how many operations a factor takes.
 func (s *Analysis) Flops() float64 { return s.flops }
 
-// Bytes is how much memory the analysis, a factor and the work on it take at most.
-func (s *Analysis) Bytes() (analysis, factor, work int) {
-	analysis = 4*(len(s.order)+len(s.position)+2*len(s.rows)+2*s.len()) + 8*(len(s.place)+len(s.column)+len(s.at)+len(s.work)+len(s.ptr))
-	return analysis, 8 * s.at[s.len()], 0
-}
+// Bytes is how much memory a factor takes, and the work on it beside: by one processor, those of several need some more.
+func (s *Analysis) Bytes() (factor, work int) { return 8 * s.at[s.len()], 8 * s.scratch }

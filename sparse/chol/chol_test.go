@@ -53,6 +53,20 @@ func TestGridTimes(t *testing.T) {
 		t1 := cpu()
 		a := analyze(q, o)
 		t2 := cpu()
+		f, err := a.Factor(t.Context(), q)
+		t3 := cpu()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Refactor(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		t4 := cpu()
+		t.Logf("factor %v refactor %v logdet %v", t3-t2, t4-t3, f.LogDet())
+		if side == 100 {
+			ones := make([]float64, 10000)
+			_ = ones
+		}
 		exact, fl := exactFill(q, o)
 		t.Logf("%d: check %v order %v symbolic %v entries %d stored %d flops %.3g supernodes %d rows %d exact %d %.3g", side, t0-start, t1-t0, t2-t1, a.Entries(), a.at[a.len()], a.Flops(), a.len(), len(a.rows), exact, fl)
 	}
