@@ -20,8 +20,9 @@ type Analysis struct {
 	at              []int   // where every supernode begins in the values of a factor, and one more
 	inParent        []int32 // place of every row of a supernode among the rows of its parent
 	place           []placed
-	column          []int     // where the entries of every column of the matrix begin in place, and one more
-	entries         int       // of the matrix
+	column          []int // where the entries of every column of the matrix begin in place, and one more
+	rowPtr          []int // of the matrix
+	col             []uint32
 	child           []int32   // children of all supernodes, in order
 	family          []int32   // where those of each begin in child, and one more
 	leftmost        []int32   // first supernode of every subtree
@@ -93,7 +94,7 @@ func analyze(q *sparse.CSR, order []int32) *Analysis {
 	parent = renamed(parent, by)
 	by, first, height := amalgamate(parent, a.counts(parent))
 	a.reorder(by)
-	s := &Analysis{supernodes: newSupernodes(a, first, height), order: a.order, position: a.position, entries: len(col)}
+	s := &Analysis{supernodes: newSupernodes(a, first, height), order: a.order, position: a.position, rowPtr: ptr, col: col}
 	s.kin()
 	s.measure()
 	s.relate()
@@ -182,7 +183,7 @@ func (s *Analysis) relate() {
 // locate sets the places of the entries of the matrix.
 func (s *Analysis) locate(a *lower) {
 	n := a.len()
-	s.place, s.column = make([]placed, 0, (s.entries+n)/2), make([]int, n+1)
+	s.place, s.column = make([]placed, 0, (len(s.col)+n)/2), make([]int, n+1)
 	local := make([]int32, n)
 	for k := range s.len() {
 		first, end := s.first[k], s.first[k+1]

@@ -1,96 +1,291 @@
 package chol
 
 import (
-	"syscall"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
-	"time"
 
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
 
-func gridMatrix(rows, cols int, kappa2 float64) *sparse.CSR {
-	n := rows * cols
-	ptr := make([]int, 1, n+1)
-	var col []uint32
-	var val []float64
-	for i := range n {
-		deg := 0.0
-		r, c := i/cols, i%cols
-		near := func(ok bool, j int) {
-			if ok {
-				col = append(col, uint32(j))
-				val = append(val, -1)
-				deg++
-			}
+// edge joins two nodes.
+type edge struct{ u, v int }
+
+// matrix is κ²I + L of a graph with random weights, and zeros nowhere else.
+func matrix(n int, edges []edge, kappa2 float64, seed uint64) *sparse.CSR {
+	r := rand.New(rng.New(seed, "weights"))
+	rows := make([]map[int]float64, n)
+	for i := range rows {
+		rows[i] = map[int]float64{i: kappa2}
+	}
+	for _, e := range edges {
+		if e.u == e.v {
+			continue
 		}
-		near(r > 0, i-cols)
-		near(c > 0, i-1)
-		at := len(col)
-		col = append(col, uint32(i))
-		val = append(val, 0)
-		near(c+1 < cols, i+1)
-		near(r+1 < rows, i+cols)
-		val[at] = kappa2 + deg
+		w := 0.5 + r.Float64()
+		rows[e.u][e.u] += w
+		rows[e.v][e.v] += w
+		rows[e.u][e.v] -= w
+		rows[e.v][e.u] -= w
+	}
+	ptr, col, val := []int{0}, []uint32(nil), []float64(nil)
+	for _, row := range rows {
+		first := len(col)
+		for j := range row {
+			col = append(col, uint32(j))
+		}
+		slices.Sort(col[first:])
+		for _, j := range col[first:] {
+			val = append(val, row[int(j)])
+		}
 		ptr = append(ptr, len(col))
 	}
-	q, err := sparse.NewCSR(n, n, ptr, col, val)
+	return must(sparse.NewCSR(n, n, ptr, col, val))
+}
+
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return q
+	return v
 }
 
-func TestGridTimes(t *testing.T) {
-	for _, side := range []int{100, 300, 1000} {
-		q := gridMatrix(side, side, .01)
-		start := cpu()
-		g, err := adjacent(q)
-		if err != nil {
-			t.Fatal(err)
+func gridEdges(rows, cols int) (out []edge) {
+	for i := range rows * cols {
+		if i%cols+1 < cols {
+			out = append(out, edge{i, i + 1})
 		}
-		t0 := cpu()
-		o := order(g)
-		t1 := cpu()
-		a := analyze(q, o)
-		t2 := cpu()
-		f, err := a.Factor(t.Context(), q)
-		t3 := cpu()
-		if err != nil {
-			t.Fatal(err)
+		if i+cols < rows*cols {
+			out = append(out, edge{i, i + cols})
 		}
-		if err := f.Refactor(t.Context(), q); err != nil {
-			t.Fatal(err)
+	}
+	return out
+}
+
+// shape is a graph.
+type shape struct {
+	name  string
+	n     int
+	edges []edge
+}
+
+// shapes are graphs of all kinds.
+func shapes() (out []shape) {
+	add := func(name string, n int, edges []edge) {
+		out = append(out, shape{fmt.Sprint(name, " ", n, " ", len(out)), n, edges})
+	}
+	r := rand.New(rng.New(2, "shapes"))
+	add("lone", 1, nil)
+	add("lone", 5, nil)
+	add("pair", 2, []edge{{0, 1}})
+	for _, n := range []int{3, 4, 5, 8, 17, 64, 200, 333} {
+		ring := []edge{{n - 1, 0}}
+		var tree, star, full, hubs, random, dense []edge
+		for i := 1; i < n; i++ {
+			ring = append(ring, edge{i - 1, i})
+			tree = append(tree, edge{r.IntN(i), i})
+			star = append(star, edge{n / 2, i - 1 + i/(n/2+1)*0}, edge{n / 2, i})
+			hubs = append(hubs, edge{i, i % 3}, edge{i, (i * i) % min(n, 7)})
+			for j := range i {
+				if n < 70 {
+					full = append(full, edge{i, j})
+				}
+				if r.Float64() < 0.2 && n < 250 {
+					dense = append(dense, edge{i, j})
+				}
+			}
 		}
-		t4 := cpu()
-		t.Logf("factor %v refactor %v logdet %v", t3-t2, t4-t3, f.LogDet())
-		if side == 100 {
-			ones := make([]float64, 10000)
-			_ = ones
+		for range n * 3 / 2 {
+			random = append(random, edge{r.IntN(n), r.IntN(n)})
 		}
-		exact, fl := exactFill(q, o)
-		t.Logf("%d: check %v order %v symbolic %v entries %d stored %d flops %.3g supernodes %d rows %d exact %d %.3g", side, t0-start, t1-t0, t2-t1, a.Entries(), a.at[a.len()], a.Flops(), a.len(), len(a.rows), exact, fl)
+		add("ring", n, ring)
+		add("path", n, ring[1:])
+		add("tree", n, tree)
+		add("star", n, star)
+		add("full", n, full)
+		add("hubs", n, hubs)
+		add("random", n, random)
+		add("dense", n, dense)
+		add("two and lone nodes", 2*n+3, append(slices.Clone(tree), shift(ring, n)...))
+		add("caterpillar", 2*n, append(slices.Clone(ring[1:]), pairs(n)...))
+	}
+	for _, sides := range [][2]int{{2, 2}, {3, 7}, {10, 10}, {1, 40}, {15, 21}, {25, 25}, {8, 60}, {30, 30}} {
+		g := gridEdges(sides[0], sides[1])
+		add("grid", sides[0]*sides[1], g)
+		add("diagonals", sides[0]*sides[1], append(slices.Clone(g), diagonals(sides[0], sides[1])...))
+		add("shuffled", sides[0]*sides[1], shuffled(g, sides[0]*sides[1], r))
+	}
+	return out
+}
+
+func shift(edges []edge, by int) (out []edge) {
+	for _, e := range edges {
+		out = append(out, edge{e.u + by, e.v + by})
+	}
+	return out
+}
+
+func pairs(n int) (out []edge) {
+	for i := range n {
+		out = append(out, edge{i, i + n})
+	}
+	return out
+}
+
+func diagonals(rows, cols int) (out []edge) {
+	for i := range (rows - 1) * cols {
+		if i%cols+1 < cols {
+			out = append(out, edge{i, i + cols + 1}, edge{i + 1, i + cols})
+		}
+	}
+	return out
+}
+
+func shuffled(edges []edge, n int, r *rand.Rand) (out []edge) {
+	p := r.Perm(n)
+	for _, e := range edges {
+		out = append(out, edge{p[e.u], p[e.v]})
+	}
+	return out
+}
+
+func denseOf(q *sparse.CSR) *mat.SymDense {
+	n, _ := q.Dims()
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		cols, vals := q.Row(i)
+		for p, j := range cols {
+			out.SetSym(i, int(j), vals[p])
+		}
+	}
+	return out
+}
+
+func block(n, cols int, seed uint64) sparse.Block[float64] {
+	r := rand.New(rng.New(seed, "sides"))
+	b := sparse.Block[float64]{Rows: n, Cols: cols, Stride: cols + 1, Data: make([]float64, n*(cols+1))}
+	for i := range b.Data {
+		b.Data[i] = r.NormFloat64()
+	}
+	return b
+}
+
+func view(b sparse.Block[float64]) *mat.Dense {
+	out := mat.NewDense(b.Rows, b.Cols, nil)
+	for i := range b.Rows {
+		for j := range b.Cols {
+			out.Set(i, j, b.Data[i*b.Stride+j])
+		}
+	}
+	return out
+}
+
+// near compares two matrices relative to the largest element.
+func near(t *testing.T, what string, got, want mat.Matrix, within float64) {
+	t.Helper()
+	var diff mat.Dense
+	diff.Sub(got, want)
+	if worst := mat.Max(absolute(&diff)) / mat.Max(absolute(want)); !(worst <= within) {
+		t.Errorf("%s: differs by %.3g of the largest element, more than %.3g", what, worst, within)
 	}
 }
 
-func cpu() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+func absolute(m mat.Matrix) *mat.Dense {
+	var out mat.Dense
+	out.Apply(func(_, _ int, v float64) float64 { return math.Abs(v) }, m)
+	return &out
 }
 
-func exactFill(q *sparse.CSR, order []int32) (entries int, flops float64) {
-	ptr, col, _ := q.Raw()
-	a := &lower{ptr: ptr, col: col, order: order, position: make([]int32, len(order))}
-	for k, v := range order {
-		a.position[v] = int32(k)
+const within = 1e-10
+
+func TestDense(t *testing.T) {
+	t.Parallel()
+	all := shapes()
+	if len(all) < 100 {
+		t.Fatalf("only %d graphs", len(all))
 	}
-	parent := a.parents()
-	by := postorder(parent)
-	a.reorder(by)
-	parent = renamed(parent, by)
-	for _, c := range a.counts(parent) {
-		entries += int(c)
-		flops += float64(c) * float64(c)
+	for k, g := range all {
+		t.Run(g.name, func(t *testing.T) {
+			t.Parallel()
+			q := matrix(g.n, g.edges, 0.1, uint64(k))
+			compare(t, q, must(Analyze(q)))
+		})
 	}
-	return entries, flops
+}
+
+// compare compares all that a factor gives with a dense factor.
+func compare(t *testing.T, q *sparse.CSR, a *Analysis) {
+	t.Helper()
+	n, _ := q.Dims()
+	seen := make([]bool, n)
+	for _, v := range a.Order() {
+		if seen[v] {
+			t.Fatalf("node %d is twice in the order", v)
+		}
+		seen[v] = true
+	}
+	f := must(a.Factor(t.Context(), q))
+	compareFactor(t, f, denseOf(q))
+}
+
+func compareFactor(t *testing.T, f *Factor, h *mat.SymDense) {
+	t.Helper()
+	n := h.SymmetricDim()
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		t.Fatal("no dense factor")
+	}
+	if got, want := f.LogDet(), chol.LogDet(); math.Abs(got-want) > within*max(1, math.Abs(want)) {
+		t.Errorf("log-determinant %v, want %v", got, want)
+	}
+	for _, sides := range []int{1, 2, 3, 5, 30} {
+		b := block(n, sides, 1)
+		x := block(n, sides, 2)
+		f.Solve(x, b)
+		var want mat.Dense
+		if err := chol.SolveTo(&want, view(b)); err != nil {
+			t.Fatal(err)
+		}
+		near(t, fmt.Sprint("solution of ", sides), view(x), &want, within)
+		f.SolveLower(x, b)
+		f.SolveUpper(x, x)
+		near(t, fmt.Sprint("solution by both roots of ", sides), view(x), &want, within)
+	}
+	var inverse mat.SymDense
+	if err := chol.InverseTo(&inverse); err != nil {
+		t.Fatal(err)
+	}
+	got := must(f.Inverse(t.Context()))
+	diag := must(f.InverseDiag(t.Context()))
+	most := mat.Max(absolute(&inverse))
+	for i := range n {
+		if math.Abs(diag[i]-inverse.At(i, i)) > within*most {
+			t.Fatalf("variance %d is %v, want %v", i, diag[i], inverse.At(i, i))
+		}
+		cols, vals := got.Row(i)
+		for p, j := range cols {
+			if want := inverse.At(i, int(j)); math.Abs(vals[p]-want) > within*most {
+				t.Fatalf("element (%d, %d) of the inverse is %v, want %v", i, j, vals[p], want)
+			}
+		}
+	}
+	// C·Cᵀ = Q for the root of draws: C⁻ᵀ·C⁻¹ = Q⁻¹ above, and C⁻¹·Q·C⁻ᵀ = I here.
+	eye := sparse.Block[float64]{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	for i := range n {
+		eye.Data[i*n+i] = 1
+	}
+	f.SolveUpper(eye, eye)
+	var product mat.Dense
+	product.Mul(h, view(eye))
+	product.Mul(view(eye).T(), &product)
+	one := mat.NewDiagDense(n, nil)
+	for i := range n {
+		one.SetDiag(i, 1)
+	}
+	near(t, "whitened", &product, one, 1e-9)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"grfgp/internal/parallel"
@@ -14,24 +15,23 @@ import (
 type NotPositiveDefinite struct {
 	Row   int     // of the matrix, where elimination ends
 	Pivot float64 // what is left of the diagonal there
-	Given float64 // the element of the diagonal
 }
 
 func (e *NotPositiveDefinite) Error() string {
-	return fmt.Sprintf("sparse Cholesky factor: the pivot of row %d is %.3g, with %.3g on the diagonal: not positive definite; "+
-		"add to the diagonal", e.Row, e.Pivot, e.Given)
+	return fmt.Sprintf("sparse Cholesky factor: not positive definite: %.3g is left of the diagonal of row %d; add to the diagonal", e.Pivot, e.Row)
 }
 
 // Factor is L of P·Q·Pᵀ = L·Lᵀ for a permutation P. Methods that do not change it are safe for concurrent use.
 type Factor struct {
 	*Analysis
-	l []float64 // supernode by supernode, column by column, with zeros above the diagonal
+	l      []float64 // supernode by supernode, column by column, with zeros above the diagonal
+	sparse []float64 // zeros, for updates
 }
 
 // Factor factors a matrix of the analysed pattern, of which it reads one triangle. An error is a *NotPositiveDefinite, wraps
 // ErrPattern, or is that of ctx.
 func (s *Analysis) Factor(ctx context.Context, q *sparse.CSR) (*Factor, error) {
-	f := &Factor{s, make([]float64, s.at[s.len()]+16)} // kernels read some numbers beyond the last
+	f := &Factor{Analysis: s, l: make([]float64, s.at[s.len()]+16)} // kernels read some numbers beyond the last
 	if err := f.Refactor(ctx, q); err != nil {
 		return nil, err
 	}
@@ -40,10 +40,11 @@ func (s *Analysis) Factor(ctx context.Context, q *sparse.CSR) (*Factor, error) {
 
 // Refactor makes f the factor of another matrix of the pattern, in the memory of f. After an error f is no factor.
 func (f *Factor) Refactor(ctx context.Context, q *sparse.CSR) error {
-	if rows, _ := q.Dims(); rows != len(f.order) || q.NNZ() != f.entries {
-		return fmt.Errorf("%w: %d rows with %d entries, but %d with %d were analysed", ErrPattern, rows, q.NNZ(), len(f.order), f.entries)
+	ptr, col, val := q.Raw()
+	if !slices.Equal(ptr, f.rowPtr) || !slices.Equal(col, f.col) {
+		return fmt.Errorf("%w: %d rows with %d entries are not those that were analysed, %d with %d; analyse them", ErrPattern,
+			len(ptr)-1, len(col), len(f.order), len(f.col))
 	}
-	_, _, val := q.Raw()
 	var mu sync.Mutex
 	var failed *NotPositiveDefinite // of all that were found, the first in the order of elimination
 	updates := make([][]float64, f.len())
@@ -58,8 +59,7 @@ func (f *Factor) Refactor(ctx context.Context, q *sparse.CSR) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if failed == nil || column < f.position[failed.Row] {
-			row := int(f.order[column])
-			failed = &NotPositiveDefinite{Row: row, Pivot: pivot, Given: q.At(row, row)}
+			failed = &NotPositiveDefinite{Row: int(f.order[column]), Pivot: pivot}
 		}
 		return false
 	})
@@ -97,11 +97,7 @@ func (f *Factor) supernode(w *walker, k int, val []float64, updates [][]float64)
 	}
 	front.store(f.l[f.at[k]:f.at[k+1]])
 	if r := high - wide; r > 0 {
-		if int32(k) == w.root {
-			updates[k] = make([]float64, triangle(r))
-		} else {
-			updates[k] = w.stack.push(int32(k), triangle(r))
-		}
+		updates[k] = w.keep(int32(k), triangle(r))
 		front.leave(updates[k])
 	}
 	return none, 0

@@ -14,6 +14,7 @@ import (
 type plan struct {
 	subtrees [][2]int32 // first supernode and root of each, those with most work first
 	above    []int32
+	most     float64 // work of a subtree
 }
 
 const (
@@ -25,9 +26,12 @@ const (
 func (s *Analysis) plan() plan {
 	var out plan
 	workers := parallel.Workers(s.len())
-	most := max(share*s.flops/float64(workers), worthwhile)
+	out.most = max(share*s.flops/float64(workers), worthwhile)
+	if workers == 1 {
+		out.most = -1
+	}
 	for k := int32(s.len()) - 1; k >= 0; {
-		if workers == 1 || s.work[k] > most {
+		if s.work[k] > out.most {
 			out.above = append(out.above, k)
 			k--
 			continue
@@ -43,9 +47,19 @@ func (s *Analysis) plan() plan {
 // walker is the scratch of one processor on its way through the tree.
 type walker struct {
 	front front
+	inverted
 	stack stack
 	local []float64
-	root  int32 // of the subtree; none above
+	root  int32   // of the subtree; none above
+	below float64 // work of subtrees that belong to others
+}
+
+// keep returns n numbers for supernode k until its parent takes them, which is another walker's at the root of a subtree.
+func (w *walker) keep(k int32, n int) []float64 {
+	if k == w.root {
+		return make([]float64, n)
+	}
+	return w.stack.push(k, n)
 }
 
 // up calls do for all supernodes, children before parents. A subtree in which it returns false ends there, and what is above
@@ -74,12 +88,12 @@ func (p plan) up(do func(w *walker, k int) bool) {
 
 // down calls do for all supernodes, parents before children.
 func (p plan) down(do func(w *walker, k int)) {
-	w := &walker{root: none}
+	w := &walker{root: none, below: p.most}
 	for _, k := range slices.Backward(p.above) {
 		do(w, int(k))
 	}
 	parallel.Tasks(len(p.subtrees), func(t int) {
-		w := &walker{root: p.subtrees[t][1]}
+		w := &walker{root: p.subtrees[t][1], below: -1}
 		for k := p.subtrees[t][1]; k >= p.subtrees[t][0]; k-- {
 			do(w, int(k))
 		}
