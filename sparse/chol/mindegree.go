@@ -4,8 +4,8 @@ import "math/bits"
 
 // leaf is how many nodes a part may have for minimum degree to order it at once.
 const (
-	leaf     = 160
-	rimMost  = 352 // nodes round a part that are looked at
+	leaf     = 256
+	rimMost  = 256 // nodes round a part that are looked at
 	rowWords = (leaf + rimMost) / 64
 )
 

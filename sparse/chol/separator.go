@@ -4,10 +4,12 @@ package chol
 const separator = 2 // neither side 0 nor side 1
 
 const (
-	tries     = 6   // starts of the first bisection
-	passes    = 4   // over the separator of a level, at most
-	tolerated = 0.6 // share of a side in all weight
-	overload  = 4   // what a node beyond that costs, in nodes of the separator
+	starts      = 2       // of bisections
+	startsLarge = 6       // of those of large graphs
+	large       = 1 << 13 // nodes
+	passes      = 4       // over the separator of a level, at most
+	tolerated   = 0.6     // share of a side in all weight
+	overload    = 4       // what a node beyond that costs, in nodes of the separator
 )
 
 // bisection cuts a graph into two sides and a separator, which every path from side to side meets.
@@ -33,7 +35,8 @@ func (b *bisection) better(cost, uneven int32) bool {
 	return c < cost || c == cost && b.uneven() < uneven
 }
 
-// bisect cuts g on the coarsest of its levels and refines the cut from level to level.
+// bisect cuts g on the coarsest of its levels, from several starts, and refines the best cut from level to level. Cuts of a
+// large graph, which decide the cost of the factor, compete on a finer level, where more starts cost little.
 func bisect(g adjacency, mem *arena) bisection {
 	g.node, g.total = mem.take(g.len()), int32(g.len())
 	for v := range g.node {
@@ -41,37 +44,46 @@ func bisect(g adjacency, mem *arena) bisection {
 	}
 	all := levels(g, mem)
 	f := newMover(g.len(), mem)
-	top := &all[len(all)-1]
-	b := first(&top.adjacency, f, mem)
-	for k := len(all) - 2; k >= 0; k-- {
-		b = b.project(&all[k], mem)
+	top, final, starts := len(all)-1, len(all)-1, starts
+	if g.len() >= large {
+		starts = startsLarge
+		for final > 0 && 16*all[final-1].len() <= g.len() {
+			final--
+		}
+	}
+	best := bisection{g: &all[final].adjacency, side: mem.take(all[final].len())}
+	coarse := &all[top].adjacency
+	queue := mem.take(coarse.len())
+	used := mem.used
+	side := mem.take(coarse.len())
+	far := coarse.grow(coarse.grow(0, side, queue), side, queue)
+	for k := range starts {
+		mem.used = used
+		b := bisection{g: coarse, side: mem.take(coarse.len())}
+		seed := far
+		if k > 0 {
+			seed = int32(coarse.len() * k / starts)
+		}
+		coarse.grow(seed, b.side, queue)
+		b.border()
+		f.refine(&b)
+		b = f.descend(b, all[final:top], mem)
+		if k == 0 || b.better(best.cost(), best.uneven()) {
+			copy(best.side, b.side)
+			best.weight, best.nodes = b.weight, append(best.nodes[:0], b.nodes...)
+		}
+	}
+	mem.used = used
+	return f.descend(best, all[:final], mem)
+}
+
+// descend refines b from level to level, up to the first.
+func (f *mover) descend(b bisection, to []level, mem *arena) bisection {
+	for k := len(to) - 1; k >= 0; k-- {
+		b = b.project(&to[k], mem)
 		f.refine(&b)
 	}
 	return b
-}
-
-// first bisects a small graph: breadth-first growth from several nodes to half the weight, each refined; the best wins.
-func first(g *adjacency, f *mover, mem *arena) bisection {
-	n := int32(g.len())
-	best := bisection{g: g, side: mem.take(int(n))}
-	b := bisection{g: g, side: mem.take(int(n)), nodes: mem.take(int(n))[:0]}
-	queue := mem.take(int(n))
-	far := g.grow(g.grow(0, b.side, queue), b.side, queue)
-	for k := range int32(tries) {
-		seed := far
-		if k > 0 {
-			seed = int32(int64(n) * int64(k) / tries)
-		}
-		far = g.grow(seed, b.side, queue)
-		b.border()
-		f.refine(&b)
-		if k == 0 || b.better(best.cost(), best.uneven()) {
-			copy(best.side, b.side)
-			best.weight = b.weight
-			best.nodes = append(best.nodes[:0], b.nodes...)
-		}
-	}
-	return best
 }
 
 // grow sets side 0 to the nodes nearest to the seed, of half the weight together, and side 1 to the others. It returns the
