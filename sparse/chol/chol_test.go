@@ -89,13 +89,13 @@ func shapes() (out []shape) {
 		for i := 1; i < n; i++ {
 			ring = append(ring, edge{i - 1, i})
 			tree = append(tree, edge{r.IntN(i), i})
-			star = append(star, edge{n / 2, i - 1 + i/(n/2+1)*0}, edge{n / 2, i})
+			star = append(star, edge{n / 2, i - 1}, edge{n / 2, i})
 			hubs = append(hubs, edge{i, i % 3}, edge{i, (i * i) % min(n, 7)})
 			for j := range i {
-				if n < 70 {
+				if n < 70 || n == 333 {
 					full = append(full, edge{i, j})
 				}
-				if r.Float64() < 0.2 && n < 250 {
+				if r.Float64() < 0.2 {
 					dense = append(dense, edge{i, j})
 				}
 			}
@@ -243,7 +243,7 @@ func compareFactor(t *testing.T, f *Factor, h *mat.SymDense) {
 	if got, want := f.LogDet(), chol.LogDet(); math.Abs(got-want) > within*max(1, math.Abs(want)) {
 		t.Errorf("log-determinant %v, want %v", got, want)
 	}
-	for _, sides := range []int{1, 2, 3, 5, 30} {
+	for _, sides := range []int{1, 5, 30} {
 		b := block(n, sides, 1)
 		x := block(n, sides, 2)
 		f.Solve(x, b)
@@ -273,6 +273,9 @@ func compareFactor(t *testing.T, f *Factor, h *mat.SymDense) {
 				t.Fatalf("element (%d, %d) of the inverse is %v, want %v", i, j, vals[p], want)
 			}
 		}
+	}
+	if n > 250 {
+		return
 	}
 	// C·Cᵀ = Q for the root of draws: C⁻ᵀ·C⁻¹ = Q⁻¹ above, and C⁻¹·Q·C⁻ᵀ = I here.
 	eye := sparse.Block[float64]{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
