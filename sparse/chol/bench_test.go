@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"testing"
 
-	"grfgp/internal/machine"
 	"grfgp/sparse"
 )
 
@@ -27,12 +26,11 @@ func steps(b *testing.B, q *sparse.CSR) {
 	each := func(name string, do func()) {
 		b.Run(name, func(b *testing.B) {
 			runtime.GC()
-			before, _ := machine.OfProcess()
+			before := used()
 			for b.Loop() {
 				do()
 			}
-			after, _ := machine.OfProcess()
-			b.ReportMetric((after.CPU-before.CPU).Seconds()/float64(b.N), "CPU-s/op") // others share the machine
+			b.ReportMetric((used()-before).Seconds()/float64(b.N), "CPU-s/op") // others share the machine
 		})
 	}
 	each("order", func() { nodes = order(must(adjacent(q))) })
