@@ -20,9 +20,9 @@ func BenchmarkSteps(b *testing.B) {
 
 func steps(b *testing.B, q *sparse.CSR) {
 	n, _ := q.Dims()
-	var nodes []int32
-	var a *Analysis
-	var f *Factor
+	nodes := order(must(adjacent(q)))
+	a := analyze(q, nodes)
+	f := must(a.Factor(b.Context(), q))
 	each := func(name string, do func()) {
 		b.Run(name, func(b *testing.B) {
 			runtime.GC()
@@ -33,9 +33,9 @@ func steps(b *testing.B, q *sparse.CSR) {
 			b.ReportMetric((used()-before).Seconds()/float64(b.N), "CPU-s/op") // others share the machine
 		})
 	}
-	each("order", func() { nodes = order(must(adjacent(q))) })
-	each("symbolic", func() { a = analyze(q, nodes) })
-	each("factor", func() { f = must(a.Factor(b.Context(), q)) })
+	each("order", func() { order(must(adjacent(q))) })
+	each("symbolic", func() { analyze(q, nodes) })
+	each("factor", func() { must(a.Factor(b.Context(), q)) })
 	each("refactor", func() {
 		if err := f.Refactor(b.Context(), q); err != nil {
 			b.Fatal(err)

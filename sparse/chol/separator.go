@@ -7,7 +7,7 @@ const (
 	starts      = 2       // of bisections
 	startsLarge = 6       // of those of large graphs
 	large       = 1 << 13 // nodes
-	passes      = 4       // over the separator of a level, at most
+	passes      = 3       // over the separator of a level, at most
 	tolerated   = 0.6     // share of a side in all weight
 	overload    = 4       // what a node beyond that costs, in nodes of the separator
 )
