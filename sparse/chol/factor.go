@@ -18,7 +18,8 @@ type NotPositiveDefinite struct {
 }
 
 func (e *NotPositiveDefinite) Error() string {
-	return fmt.Sprintf("sparse Cholesky factor: not positive definite: %.3g is left of the diagonal of row %d; add to the diagonal", e.Pivot, e.Row)
+	return fmt.Sprintf("sparse Cholesky factor: not positive definite: %.3g is left of the diagonal of row %d; add to the diagonal",
+		e.Pivot, e.Row)
 }
 
 // Factor is L of P·Q·Pᵀ = L·Lᵀ for a permutation P. Methods that do not change it are safe for concurrent use.

@@ -260,7 +260,8 @@ func columnsTurn(cols, wide int, steps, l, lStep, right, rightStep, rightCol, la
 
 // dots emits c -= lᵀ·x for so many columns of l and of x: four sums each, of every fourth row, which are added at the end.
 func dots(cols, sides int) {
-	TEXT(fmt.Sprintf("dots%dx%dAVX2", cols, sides), NOSPLIT, "func(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)")
+	TEXT(fmt.Sprintf("dots%dx%dAVX2", cols, sides), NOSPLIT,
+		"func(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("dots%dx%dAVX2 is dotsGo for pointers, %d columns of l and %d of x.", cols, sides, cols, sides))
 
