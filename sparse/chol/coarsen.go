@@ -7,7 +7,7 @@ type level struct {
 }
 
 const (
-	coarsest = 48   // nodes of the coarsest graph
+	coarsest = 128  // nodes of the coarsest graph
 	shrink   = 0.92 // a coarser graph with a larger share of the nodes is not worth having
 )
 

@@ -42,7 +42,7 @@ func (f *mover) improve(b *bisection) bool {
 		f.enter(b, v)
 	}
 	cost, uneven := b.cost(), b.uneven()
-	best, patience := 0, 100+len(b.nodes)/2
+	best, patience := 0, 100+len(b.nodes)
 	for idle := 0; idle < patience; idle++ {
 		v, s := f.choose(b)
 		if v < 0 {
