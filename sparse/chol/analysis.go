@@ -16,6 +16,7 @@ var ErrPattern = errors.New("not the pattern of a symmetric matrix in rows of in
 // so the cost before any number is computed. It serves any number of matrices of the pattern, and is immutable.
 type Analysis struct {
 	*supernodes
+	given           []int32 // node by node, before columns were renumbered along the tree
 	order, position []int32 // node of every column of L, column of every node
 	at              []int   // where every supernode begins in the values of a factor, and one more
 	inParent        []int32 // place of every row of a supernode among the rows of its parent
@@ -43,6 +44,26 @@ func Analyze(q *sparse.CSR) (*Analysis, error) {
 		return nil, err
 	}
 	return analyze(q, order(g)), nil
+}
+
+// AnalyzeOrdered is Analyze in an order that is known: that of an Analysis of the same pattern gives the same Analysis. An order
+// that does not have every node once is refused.
+func AnalyzeOrdered(q *sparse.CSR, order []int32) (*Analysis, error) {
+	if _, err := adjacent(q); err != nil {
+		return nil, err
+	}
+	n, _ := q.Dims()
+	seen := make([]bool, n)
+	for k, v := range order {
+		if v < 0 || int(v) >= n || seen[v] {
+			return nil, fmt.Errorf("%w: place %d of the order has node %d, which is there already or not one of %d", ErrPattern, k, v, n)
+		}
+		seen[v] = true
+	}
+	if len(order) != n {
+		return nil, fmt.Errorf("%w: an order of %d nodes for %d", ErrPattern, len(order), n)
+	}
+	return analyze(q, slices.Clone(order)), nil
 }
 
 // adjacent checks the pattern of q, and returns it without the diagonal. Row by row, the columns of entry (i, j) must meet
@@ -94,7 +115,7 @@ func analyze(q *sparse.CSR, order []int32) *Analysis {
 	parent = renamed(parent, by)
 	by, first, height := amalgamate(parent, a.counts(parent))
 	a.reorder(by)
-	s := &Analysis{supernodes: newSupernodes(a, first, height), order: a.order, position: a.position, rowPtr: ptr, col: col}
+	s := &Analysis{supernodes: newSupernodes(a, first, height), given: order, order: a.order, position: a.position, rowPtr: ptr, col: col}
 	s.kin()
 	s.measure()
 	s.relate()
@@ -206,8 +227,9 @@ func (s *Analysis) locate(a *lower) {
 	}
 }
 
-// Order returns the node of every column of L, in the order of elimination, to be read only.
-func (s *Analysis) Order() []int32 { return s.order }
+// Order returns the nodes in an order of elimination for AnalyzeOrdered, to be read only: it is most of the time of Analyze.
+// Columns of L follow each other in another order of the same tree.
+func (s *Analysis) Order() []int32 { return s.given }
 
 // Entries is how many entries L has, zeros that fill supernodes among them.
 func (s *Analysis) Entries() int { return s.nonzeros }

@@ -223,7 +223,7 @@ func compare(t *testing.T, q *sparse.CSR, a *Analysis) {
 	t.Helper()
 	n, _ := q.Dims()
 	seen := make([]bool, n)
-	for _, v := range a.Order() {
+	for _, v := range a.order {
 		if seen[v] {
 			t.Fatalf("node %d is twice in the order", v)
 		}

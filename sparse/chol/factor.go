@@ -50,7 +50,7 @@ func (f *Factor) Refactor(ctx context.Context, q *sparse.CSR) error {
 	var failed *NotPositiveDefinite // of all that were found, the first in the order of elimination
 	updates := make([][]float64, f.len())
 	f.plan().up(func(w *walker, k int) bool {
-		if k%256 == 0 && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return false
 		}
 		column, pivot := f.supernode(w, k, val, updates)

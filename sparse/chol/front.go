@@ -32,12 +32,12 @@ func (f *front) reset(m, w int) {
 		f.data = make([]float64, size+size/4)
 	}
 	f.data = f.data[:f.step*m+16]
-	f.each(m, func(lo, hi int) { clear(f.data[lo*f.step : hi*f.step]) })
+	spread(f.m, m, func(lo, hi int) { clear(f.data[lo*f.step : hi*f.step]) })
 }
 
-// each calls do for pieces of n columns, on several processors if the front is worth it.
-func (f *front) each(n int, do func(lo, hi int)) {
-	if f.m < threaded {
+// spread calls do for pieces of n columns, on several processors if there are so many rows that it is worth it.
+func spread(rows, n int, do func(lo, hi int)) {
+	if rows < threaded {
 		do(0, n)
 		return
 	}
@@ -47,7 +47,7 @@ func (f *front) each(n int, do func(lo, hi int)) {
 // add adds the update of a child, the lower triangle of a matrix of rows at the given places, column by column.
 func (f *front) add(update []float64, at []int32) {
 	r := len(at)
-	f.each(r, func(lo, hi int) {
+	spread(f.m, r, func(lo, hi int) {
 		from := update[lo*r-lo*(lo-1)/2:]
 		for j := lo; j < hi; j++ {
 			to := f.data[int(at[j])*f.step:][:f.m]
@@ -66,23 +66,12 @@ func (f *front) eliminate() (column int, pivot float64) {
 	if column, pivot = f.columns(0, f.w); column >= 0 {
 		return column, pivot
 	}
-	r := f.m - f.w
 	if f.w > narrow {
 		l := f.view(f.w, f.m, 0, f.w)
 		dense.AddLower(f.view(f.w, f.m, f.w, f.m), -1, l, l.T())
 		return -1, 0
 	}
-	if r == 0 {
-		return -1, 0
-	}
-	chunks := (f.m - f.w + tall - 1) / tall
-	if f.m < threaded {
-		for k := range chunks {
-			f.subtract(f.w+k*tall, min(f.m, f.w+(k+1)*tall))
-		}
-		return -1, 0
-	}
-	parallel.Ranges(chunks, 1, func(k, _ int) { f.subtract(f.w+k*tall, min(f.m, f.w+(k+1)*tall)) })
+	spread(f.m, f.m-f.w, func(lo, hi int) { f.subtract(f.w+lo, f.w+hi) })
 	return -1, 0
 }
 
@@ -110,21 +99,13 @@ func (f *front) columns(lo, hi int) (column int, pivot float64) {
 		return f.columns(half, hi)
 	}
 	end := min(f.step, up4(hi))
-	if f.m <= end+tall {
+	if f.m < threaded {
 		end = f.step
 	}
 	if column, pivot = f.strip(lo, hi, lo, end); column >= 0 || end == f.step {
 		return column, pivot
 	}
-	chunks := (f.step - end + tall - 1) / tall
-	below := func(k, _ int) { f.strip(lo, hi, end+k*tall, min(f.step, end+(k+1)*tall)) }
-	if f.m < threaded {
-		for k := range chunks {
-			below(k, 0)
-		}
-	} else {
-		parallel.Ranges(chunks, 1, below)
-	}
+	parallel.Ranges(f.step-end, tall, func(from, to int) { f.strip(lo, hi, end+from, end+to) })
 	return -1, 0
 }
 
@@ -210,7 +191,7 @@ func (f *front) divide(k, wide, r0, r1 int) {
 
 // store copies the first w columns to l, without room between them.
 func (f *front) store(l []float64) {
-	f.each(f.w, func(lo, hi int) {
+	spread(f.m, f.w, func(lo, hi int) {
 		for j := lo; j < hi; j++ {
 			to := l[j*f.m:][:f.m]
 			clear(to[:j])
@@ -222,7 +203,7 @@ func (f *front) store(l []float64) {
 // leave copies what is left for the parent.
 func (f *front) leave(update []float64) {
 	r := f.m - f.w
-	f.each(r, func(lo, hi int) {
+	spread(f.m, r, func(lo, hi int) {
 		to := update[lo*r-lo*(lo-1)/2:]
 		for j := lo; j < hi; j++ {
 			to = to[copy(to, f.data[(f.w+j)*f.step+f.w+j:][:r-j]):]

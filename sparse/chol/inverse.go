@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/sparse"
 )
 
@@ -123,14 +122,14 @@ func (z *inverted) load(f *Factor, k int, square []float64) {
 	z.data = room(z.data, z.step*(z.top+z.r)+16)
 	z.s = room(z.s, z.step*z.w+16)
 	z.corner = room(z.corner, z.top*z.w+16)
-	spread(z.r, func(lo, hi int) {
+	spread(z.r, z.r, func(lo, hi int) {
 		from := square[lo*z.r-lo*(lo-1)/2:]
 		for j := lo; j < hi; j++ {
 			to := z.data[(z.top+j)*z.step+z.top+j:]
 			from = from[copy(to, from[:z.r-j]):]
 		}
 	})
-	spread(z.r, func(lo, hi int) {
+	spread(z.r, z.r, func(lo, hi int) {
 		for j := lo; j < hi; j++ {
 			to := z.data[(z.top+j)*z.step+z.top:][:j]
 			for i := range to {
@@ -143,15 +142,6 @@ func (z *inverted) load(f *Factor, k int, square []float64) {
 		z.s[j*z.step+j] = 1
 		copy(z.s[j*z.step+z.top:], l[j*high+z.w:(j+1)*high])
 	}
-}
-
-// spread calls do for pieces of n columns, on several processors if there are many.
-func spread(n int, do func(lo, hi int)) {
-	if n < threaded {
-		do(0, n)
-		return
-	}
-	parallel.Ranges(n, piece, do)
 }
 
 // columns computes the columns of the supernode.
@@ -232,7 +222,7 @@ func (z *inverted) give(square []float64, rows []int32) {
 	for _, row := range rows {
 		z.at = append(z.at, int32(z.row(row)))
 	}
-	spread(len(rows), func(lo, hi int) {
+	spread(len(rows), len(rows), func(lo, hi int) {
 		to := square[lo*len(rows)-lo*(lo-1)/2:]
 		for j := lo; j < hi; j++ {
 			from := z.data[int(z.at[j])*z.step:][:z.step]

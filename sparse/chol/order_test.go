@@ -1,6 +1,8 @@
 package chol
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -41,7 +43,7 @@ func TestThreads(t *testing.T) {
 			_, _, inverse := must(f.Inverse(t.Context())).Raw()
 			diag := must(f.InverseDiag(t.Context()))
 			nodes := make([]float64, n)
-			for k, v := range a.Order() {
+			for k, v := range a.order {
 				nodes[k] = float64(v)
 			}
 			got := [][]float64{nodes, f.l, x.Data, y.Data, inverse, diag, {f.LogDet()}}
@@ -154,5 +156,39 @@ func TestCosts(t *testing.T) {
 	}
 	if entries > a.Entries() || a.Entries() > 21 || work <= 0 || a.Flops() < float64(a.Entries()) {
 		t.Errorf("%d entries, %d were said, %g operations, %d bytes of work", entries, a.Entries(), a.Flops(), work)
+	}
+}
+
+// TestOrdered: an order that has been kept gives the analysis that it came from; what is no order is refused.
+func TestOrdered(t *testing.T) {
+	t.Parallel()
+	for k, g := range shapes() {
+		q := matrix(g.n, g.edges, 0.1, uint64(k))
+		a := must(Analyze(q))
+		again := must(AnalyzeOrdered(q, a.Order()))
+		if !slices.Equal(again.order, a.order) || !slices.Equal(again.first, a.first) || !slices.Equal(again.Order(), a.Order()) {
+			t.Errorf("%s: another order", g.name)
+		}
+	}
+	q := matrix(4, gridEdges(2, 2), 0.1, 1)
+	for _, order := range [][]int32{{0, 1, 2}, {0, 1, 2, 2}, {0, 1, 2, 4}, {0, 1, 2, -1}, {0, 1, 2, 3, 3}} {
+		if _, err := AnalyzeOrdered(q, order); !errors.Is(err, ErrPattern) {
+			t.Errorf("%v: %v", order, err)
+		}
+	}
+}
+
+// TestEnded: work ends with its context.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	q := matrix(900, gridEdges(30, 30), 0.1, 1)
+	f := must(must(Analyze(q)).Factor(ctx, q))
+	cancel()
+	if err := f.Refactor(ctx, q); !errors.Is(err, context.Canceled) {
+		t.Errorf("factor: %v", err)
+	}
+	if _, err := f.Inverse(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("inverse: %v", err)
 	}
 }

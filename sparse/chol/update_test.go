@@ -104,7 +104,7 @@ func TestIndefinite(t *testing.T) {
 		if !errors.As(err, &e) || e.Pivot > 0 {
 			t.Fatalf("%s: %v", g.name, err)
 		}
-		h, order := denseOf(q), a.Order()
+		h, order := denseOf(q), a.order
 		at := slices.Index(order, int32(e.Row))
 		for size, want := range map[int]bool{at: true, at + 1: false} {
 			if size == 0 {
