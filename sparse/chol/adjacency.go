@@ -7,6 +7,7 @@ type adjacency struct {
 	node     []int32 // weights of nodes
 	edge     []int32 // weights of edges; nil: all are 1
 	total    int32   // weight of all nodes
+	most     int32   // weight of a side that is tolerated
 }
 
 func (g *adjacency) len() int { return len(g.ptr) - 1 }

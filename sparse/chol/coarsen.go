@@ -98,7 +98,7 @@ func (g *adjacency) lonely(v int32) int32 {
 
 // contract returns the graph of the cells.
 func (g *adjacency) contract(mate, cell []int32, count int, mem *arena) adjacency {
-	c := adjacency{ptr: mem.take(count + 1), node: mem.take(count), total: g.total}
+	c := adjacency{ptr: mem.take(count + 1), node: mem.take(count), total: g.total, most: g.most}
 	c.adj, c.edge = mem.take(len(g.adj)), mem.take(len(g.adj))
 	place := mem.take(count) // of an edge to each cell, in the row under way or before it
 	for i := range place {

@@ -39,6 +39,7 @@ type part struct {
 // worker is the scratch of one goroutine.
 type worker struct {
 	elimination
+	mover
 	mem arena
 }
 
@@ -168,7 +169,7 @@ func (d *dissection) cut(p part, w *worker, mem *arena) (sides [2]part) {
 	w.mem.room(arenaFor(p))
 	nodes, ptr, adj := mem.take(n), mem.take(n+2), mem.take(len(g.adj))
 	defer func(used int) { w.mem.used = used }(w.mem.used)
-	b := bisect(*g, &w.mem)
+	b := w.bisect(*g, &w.mem)
 	var sizes [3]int
 	name := w.mem.take(n)
 	for v, s := range b.side {

@@ -12,17 +12,18 @@ type mover struct {
 	nodes []int32
 }
 
-func newMover(n int, mem *arena) *mover {
-	f := &mover{moved: mem.take(n)}
+// reset makes f ready for graphs of at most n nodes.
+func (f *mover) reset(n int, mem *arena) {
+	f.moved, f.pass = mem.take(n), 0
+	clear(f.moved)
 	for s := range f.out {
 		f.out[s] = mem.take(n)
-		f.queue[s].at = mem.take(n)
-		for v := range n {
-			f.queue[s].at[v] = -1
+		at := mem.take(n)
+		for v := range at {
+			at[v] = none
 		}
+		f.queue[s].at = at
 	}
-	clear(f.moved)
-	return f
 }
 
 // refine makes passes as long as they help.
@@ -92,9 +93,8 @@ func (f *mover) choose(b *bisection) (v, to int32) {
 	if v < 0 {
 		return v, to
 	}
-	most := int32(tolerated * float64(b.g.total))
-	fits := b.weight[to]+b.g.node[v] <= most
-	if otherFits := b.weight[1-to]+b.g.node[u] <= most; otherFits && (other > gain || !fits) {
+	fits := b.weight[to]+b.g.node[v] <= b.g.most
+	if otherFits := b.weight[1-to]+b.g.node[u] <= b.g.most; otherFits && (other > gain || !fits) {
 		return u, 1 - to
 	} else if fits || otherFits {
 		return v, to

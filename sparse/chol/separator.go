@@ -22,8 +22,7 @@ type bisection struct {
 
 // cost is what a bisection is chosen by: the weight of the separator, balance as a condition that may be bought off.
 func (b *bisection) cost() int32 {
-	most := int32(tolerated * float64(b.g.total))
-	return b.weight[separator] + overload*max(0, max(b.weight[0], b.weight[1])-most)
+	return b.weight[separator] + overload*max(0, max(b.weight[0], b.weight[1])-b.g.most)
 }
 
 // uneven is the difference of the sides.
@@ -37,13 +36,14 @@ func (b *bisection) better(cost, uneven int32) bool {
 
 // bisect cuts g on the coarsest of its levels, from several starts, and refines the best cut from level to level. Cuts of a
 // large graph, which decide the cost of the factor, compete on a finer level, where more starts cost little.
-func bisect(g adjacency, mem *arena) bisection {
+func (f *mover) bisect(g adjacency, mem *arena) bisection {
 	g.node, g.total = mem.take(g.len()), int32(g.len())
+	g.most = int32(tolerated * float64(g.total))
 	for v := range g.node {
 		g.node[v] = 1
 	}
 	all := levels(g, mem)
-	f := newMover(g.len(), mem)
+	f.reset(g.len(), mem)
 	top, final, starts := len(all)-1, len(all)-1, starts
 	if g.len() >= large {
 		starts = startsLarge
