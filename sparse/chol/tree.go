@@ -1,6 +1,6 @@
 package chol
 
-// elimination trees. The parent of column j is the row of the first entry below the diagonal of column j of L: the next
+// Elimination trees: the parent of column j is the row of the first entry below the diagonal of column j of L: the next
 // column that eliminating j changes.
 
 // lower is the pattern of a symmetric matrix in an order of elimination.
@@ -125,7 +125,7 @@ func (a *lower) counts(parent []int32) []int32 {
 	}
 	for j := range int32(n) {
 		if p := parent[j]; p != none {
-			count[p]-- // j itself is an entry of column p−1's kin, not of p's
+			count[p]-- // what column j has in row j, column p has not
 		}
 		for _, u := range a.row(int(j)) {
 			i := a.position[u]

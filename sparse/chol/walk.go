@@ -46,12 +46,12 @@ func (s *Analysis) plan() plan {
 
 // walker is the scratch of one processor on its way through the tree.
 type walker struct {
-	front front
-	inverted
-	stack stack
-	local []float64
-	root  int32   // of the subtree; none above
-	below float64 // work of subtrees that belong to others
+	front    front
+	inverted inverted
+	stack    stack
+	local    []float64
+	root     int32   // of the subtree; none above
+	below    float64 // work of subtrees that belong to others
 }
 
 // keep returns n numbers for supernode k until its parent takes them, which is another walker's at the root of a subtree.
