@@ -192,3 +192,31 @@ func TestEnded(t *testing.T) {
 		t.Errorf("inverse: %v", err)
 	}
 }
+
+// TestNoSeparators: graphs in which everything is near everything are factored all the same.
+func TestNoSeparators(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rng.New(4, "thick"))
+	const n = 1600
+	var thick, expander, clique []edge
+	for i := range n {
+		for j := range i {
+			if i < 300 {
+				clique = append(clique, edge{i, j})
+			}
+			if r.Float64() < 0.1 {
+				thick = append(thick, edge{i, j})
+			}
+		}
+		for range 6 {
+			expander = append(expander, edge{i, r.IntN(n)})
+		}
+	}
+	for name, edges := range map[string][]edge{"thick": thick, "expander": expander, "clique": clique} {
+		q := matrix(n, edges, 0.1, 1)
+		f := must(must(Analyze(q)).Factor(t.Context(), q))
+		x, b := block(n, 1, 1), block(n, 1, 1)
+		f.Solve(x, b)
+		checkSolution(t, name, q, x, b)
+	}
+}
