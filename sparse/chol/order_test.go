@@ -212,10 +212,11 @@ func TestNoSeparators(t *testing.T) {
 			expander = append(expander, edge{i, r.IntN(n)})
 		}
 	}
-	for name, edges := range map[string][]edge{"thick": thick, "expander": expander, "clique": clique} {
-		q := matrix(n, edges, 0.1, 1)
+	for name, g := range map[string]shape{"thick": {n: n, edges: thick}, "expander": {n: n, edges: expander},
+		"clique beside grid": {n: n + 300, edges: append(clique, shift(gridEdges(40, 40), 300)...)}} {
+		q := matrix(g.n, g.edges, 0.1, 1)
 		f := must(must(Analyze(q)).Factor(t.Context(), q))
-		x, b := block(n, 1, 1), block(n, 1, 1)
+		x, b := block(g.n, 1, 1), block(g.n, 1, 1)
 		f.Solve(x, b)
 		checkSolution(t, name, q, x, b)
 	}
