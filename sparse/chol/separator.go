@@ -4,8 +4,7 @@ package chol
 const separator = 2 // neither side 0 nor side 1
 
 const (
-	starts      = 2       // of bisections
-	startsLarge = 6       // of those of large graphs
+	startsLarge = 6       // of the bisection of a large graph
 	large       = 1 << 13 // nodes
 	passes      = 3       // over the separator of a level, at most
 	tolerated   = 0.6     // share of a side in all weight
@@ -34,8 +33,8 @@ func (b *bisection) better(cost, uneven int32) bool {
 	return c < cost || c == cost && b.uneven() < uneven
 }
 
-// bisect cuts g on the coarsest of its levels, from several starts, and refines the best cut from level to level. Cuts of a
-// large graph, which decide the cost of the factor, compete on a finer level, where more starts cost little.
+// bisect cuts g on the coarsest of its levels and refines the cut from level to level. Cuts of a large graph, which decide the
+// cost of the factor, compete on a level in between, where several starts cost little.
 func (f *mover) bisect(g adjacency, mem *arena) bisection {
 	g.node, g.total = mem.take(g.len()), int32(g.len())
 	g.most = int32(tolerated * float64(g.total))
@@ -44,7 +43,7 @@ func (f *mover) bisect(g adjacency, mem *arena) bisection {
 	}
 	all := levels(g, mem)
 	f.reset(g.len(), mem)
-	top, final, starts := len(all)-1, len(all)-1, starts
+	top, final, starts := len(all)-1, len(all)-1, 1
 	if g.len() >= large {
 		starts = startsLarge
 		for final > 0 && 16*all[final-1].len() <= g.len() {
@@ -52,22 +51,10 @@ func (f *mover) bisect(g adjacency, mem *arena) bisection {
 		}
 	}
 	best := bisection{g: &all[final].adjacency, side: mem.take(all[final].len())}
-	coarse := &all[top].adjacency
-	queue := mem.take(coarse.len())
 	used := mem.used
-	side := mem.take(coarse.len())
-	far := coarse.grow(coarse.grow(0, side, queue), side, queue)
 	for k := range starts {
 		mem.used = used
-		b := bisection{g: coarse, side: mem.take(coarse.len())}
-		seed := far
-		if k > 0 {
-			seed = int32(coarse.len() * k / starts)
-		}
-		coarse.grow(seed, b.side, queue)
-		b.border()
-		f.refine(&b)
-		b = f.descend(b, all[final:top], mem)
+		b := f.descend(f.start(&all[top].adjacency, k, starts, mem), all[final:top], mem)
 		if k == 0 || b.better(best.cost(), best.uneven()) {
 			copy(best.side, b.side)
 			best.weight, best.nodes = b.weight, append(best.nodes[:0], b.nodes...)
@@ -75,6 +62,20 @@ func (f *mover) bisect(g adjacency, mem *arena) bisection {
 	}
 	mem.used = used
 	return f.descend(best, all[:final], mem)
+}
+
+// start cuts a small graph by growth from start k of several: the first is a node far from others.
+func (f *mover) start(g *adjacency, k, starts int, mem *arena) bisection {
+	b := bisection{g: g, side: mem.take(g.len())}
+	queue := mem.take(g.len())
+	seed := int32(g.len() * k / starts)
+	if k == 0 {
+		seed = g.grow(g.grow(0, b.side, queue), b.side, queue)
+	}
+	g.grow(seed, b.side, queue)
+	b.border()
+	f.refine(&b)
+	return b
 }
 
 // descend refines b from level to level, up to the first.
