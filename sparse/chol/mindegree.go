@@ -4,26 +4,26 @@ import "math/bits"
 
 // leaf is how many nodes a part may have for minimum degree to order it at once.
 const (
-	leaf     = 256
-	rimMost  = 256 // nodes round a part that are looked at
-	rowWords = (leaf + rimMost) / 64
+	leaf       = 256
+	fringeMost = 256 // nodes round a part that are looked at
+	rowWords   = (leaf + fringeMost) / 64
 )
 
 // elimination orders the nodes of a small part by minimum degree: as every node is eliminated its neighbours become
-// neighbours of each other. The rim, nodes round the part that are eliminated later, counts as neighbours, because each
+// neighbours of each other. The fringe, nodes round the part that are eliminated later, counts as neighbours, because each
 // of them is an entry of the factor. Rows of bits are sets of neighbours.
 type elimination struct {
 	row    [leaf][rowWords]uint64
 	degree [leaf]int32
 	left   [leaf]int32
-	local  []int32 // number of a node of the whole graph within part and rim, −1 elsewhere
-	rim    []int32
+	local  []int32 // number of a node of the whole graph within part and fringe, −1 elsewhere
+	fringe []int32
 }
 
 // order appends the nodes of a part of g to out, in the order of their elimination.
 func (e *elimination) order(g *adjacency, part, out []int32) []int32 {
 	e.load(g, part)
-	words := (len(part) + len(e.rim) + 63) / 64
+	words := (len(part) + len(e.fringe) + 63) / 64
 	left := e.left[:len(part)]
 	for i := range left {
 		left[i] = int32(i)
@@ -44,7 +44,7 @@ func (e *elimination) order(g *adjacency, part, out []int32) []int32 {
 	for _, v := range part {
 		e.local[v] = -1
 	}
-	for _, v := range e.rim {
+	for _, v := range e.fringe {
 		e.local[v] = -1
 	}
 	return out
@@ -52,7 +52,7 @@ func (e *elimination) order(g *adjacency, part, out []int32) []int32 {
 
 // load sets the rows of all nodes of a part.
 func (e *elimination) load(g *adjacency, part []int32) {
-	e.rim = e.rim[:0]
+	e.fringe = e.fringe[:0]
 	for i, v := range part {
 		e.local[v] = int32(i)
 		clear(e.row[i][:])
@@ -62,12 +62,12 @@ func (e *elimination) load(g *adjacency, part []int32) {
 		for _, u := range g.around(v) {
 			at := e.local[u]
 			if at < 0 {
-				if len(e.rim) == rimMost {
+				if len(e.fringe) == fringeMost {
 					continue
 				}
-				at = int32(len(part) + len(e.rim))
+				at = int32(len(part) + len(e.fringe))
 				e.local[u] = at
-				e.rim = append(e.rim, u)
+				e.fringe = append(e.fringe, u)
 			}
 			row[at/64] |= 1 << (at % 64)
 		}
