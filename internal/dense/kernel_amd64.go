@@ -23,3 +23,35 @@ func tileStrided(steps int, alpha float64, a []float64, aRow, aStep int, b []flo
 	}
 	tileStridedAVX2(steps, alpha, &a[0], aRow, aStep, &b[0], bStep, &c[0], stride)
 }
+
+// subColumns is columnsGo, likewise.
+func subColumns(rows, steps, cols int, l []float64, lStep int, right []float64, rightStep, rightCol int, c []float64, cStep int) {
+	switch {
+	case !fused:
+		columnsGo(rows, steps, cols, l, lStep, right, rightStep, rightCol, c, cStep)
+	case cols == 4:
+		columns4AVX2(rows, steps, &l[0], lStep, &right[0], rightStep, rightCol, &c[0], cStep)
+	case cols == 3:
+		columns3AVX2(rows, steps, &l[0], lStep, &right[0], rightStep, rightCol, &c[0], cStep)
+	case cols == 2:
+		columns2AVX2(rows, steps, &l[0], lStep, &right[0], rightStep, rightCol, &c[0], cStep)
+	default:
+		columns1AVX2(rows, steps, &l[0], lStep, &right[0], rightStep, rightCol, &c[0], cStep)
+	}
+}
+
+// subDots is dotsGo, likewise, for 1 or 4 columns and 1 or 3 sides.
+func subDots(rows, cols, sides int, l []float64, lStep int, x []float64, xStep int, c []float64, cStep int) {
+	switch {
+	case !fused:
+		dotsGo(rows, cols, sides, l, lStep, x, xStep, c, cStep)
+	case cols == 4 && sides == 3:
+		dots4x3AVX2(rows, &l[0], lStep, &x[0], xStep, &c[0], cStep)
+	case cols == 4:
+		dots4x1AVX2(rows, &l[0], lStep, &x[0], xStep, &c[0], cStep)
+	case sides == 3:
+		dots1x3AVX2(rows, &l[0], lStep, &x[0], xStep, &c[0], cStep)
+	default:
+		dots1x1AVX2(rows, &l[0], lStep, &x[0], xStep, &c[0], cStep)
+	}
+}

@@ -13,3 +13,43 @@ func tileAVX2(steps int, alpha float64, a *float64, b *float64, c *float64, stri
 //
 //go:noescape
 func tileStridedAVX2(steps int, alpha float64, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, stride int)
+
+// columns1AVX2 is columnsGo for pointers and 1 columns.
+//
+//go:noescape
+func columns1AVX2(rows int, steps int, l *float64, lStep int, right *float64, rightStep int, rightCol int, c *float64, cStep int)
+
+// columns2AVX2 is columnsGo for pointers and 2 columns.
+//
+//go:noescape
+func columns2AVX2(rows int, steps int, l *float64, lStep int, right *float64, rightStep int, rightCol int, c *float64, cStep int)
+
+// columns3AVX2 is columnsGo for pointers and 3 columns.
+//
+//go:noescape
+func columns3AVX2(rows int, steps int, l *float64, lStep int, right *float64, rightStep int, rightCol int, c *float64, cStep int)
+
+// columns4AVX2 is columnsGo for pointers and 4 columns.
+//
+//go:noescape
+func columns4AVX2(rows int, steps int, l *float64, lStep int, right *float64, rightStep int, rightCol int, c *float64, cStep int)
+
+// dots4x3AVX2 is dotsGo for pointers, 4 columns of l and 3 of x.
+//
+//go:noescape
+func dots4x3AVX2(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)
+
+// dots4x1AVX2 is dotsGo for pointers, 4 columns of l and 1 of x.
+//
+//go:noescape
+func dots4x1AVX2(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)
+
+// dots1x3AVX2 is dotsGo for pointers, 1 columns of l and 3 of x.
+//
+//go:noescape
+func dots1x3AVX2(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)
+
+// dots1x1AVX2 is dotsGo for pointers, 1 columns of l and 1 of x.
+//
+//go:noescape
+func dots1x1AVX2(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)

@@ -293,3 +293,761 @@ step:
 	VMOVUPD      Y0, 64(R8)
 	VZEROUPPER
 	RET
+
+// func columns1AVX2(rows int, steps int, l *float64, lStep int, right *float64, rightStep int, rightCol int, c *float64, cStep int)
+// Requires: AVX, FMA3
+TEXT ·columns1AVX2(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ steps+8(FP), CX
+	MOVQ l+16(FP), DX
+	MOVQ lStep+24(FP), BX
+	MOVQ right+32(FP), SI
+	MOVQ rightStep+40(FP), DI
+	MOVQ rightCol+48(FP), R8
+	MOVQ c+56(FP), R9
+	MOVQ cStep+64(FP), R10
+	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	SHLQ $0x03, R8
+	SHLQ $0x03, R10
+	LEAQ (R8)(R8*2), R8
+
+turn3:
+	CMPQ   AX, $0x0c
+	JLT    next3
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   CX, R8
+	MOVQ   DX, R10
+	MOVQ   SI, R11
+
+step3:
+	VMOVUPD      (R10), Y3
+	VMOVUPD      32(R10), Y4
+	VMOVUPD      64(R10), Y5
+	VBROADCASTSD (R11), Y6
+	VFMADD231PD  Y3, Y6, Y0
+	VFMADD231PD  Y4, Y6, Y1
+	VFMADD231PD  Y5, Y6, Y2
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R8
+	JNZ          step3
+	MOVQ         R9, R10
+	VMOVUPD      (R10), Y3
+	VSUBPD       Y0, Y3, Y3
+	VMOVUPD      Y3, (R10)
+	VMOVUPD      32(R10), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 32(R10)
+	VMOVUPD      64(R10), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y0, 64(R10)
+	ADDQ         $0x60, DX
+	ADDQ         $0x60, R9
+	SUBQ         $0x0c, AX
+	JMP          turn3
+
+next3:
+turn1:
+	CMPQ   AX, $0x04
+	JLT    next1
+	VXORPD Y0, Y0, Y0
+	MOVQ   CX, R8
+	MOVQ   DX, R10
+	MOVQ   SI, R11
+
+step1:
+	VMOVUPD      (R10), Y1
+	VBROADCASTSD (R11), Y2
+	VFMADD231PD  Y1, Y2, Y0
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R8
+	JNZ          step1
+	MOVQ         R9, R10
+	VMOVUPD      (R10), Y1
+	VSUBPD       Y0, Y1, Y1
+	VMOVUPD      Y1, (R10)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, R9
+	SUBQ         $0x04, AX
+	JMP          turn1
+
+next1:
+	VZEROUPPER
+	RET
+
+// func columns2AVX2(rows int, steps int, l *float64, lStep int, right *float64, rightStep int, rightCol int, c *float64, cStep int)
+// Requires: AVX, FMA3
+TEXT ·columns2AVX2(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ steps+8(FP), CX
+	MOVQ l+16(FP), DX
+	MOVQ lStep+24(FP), BX
+	MOVQ right+32(FP), SI
+	MOVQ rightStep+40(FP), DI
+	MOVQ rightCol+48(FP), R8
+	MOVQ c+56(FP), R9
+	MOVQ cStep+64(FP), R10
+	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	SHLQ $0x03, R8
+	SHLQ $0x03, R10
+	LEAQ (R8)(R8*2), R11
+
+turn3:
+	CMPQ   AX, $0x0c
+	JLT    next3
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	MOVQ   CX, R11
+	MOVQ   DX, R12
+	MOVQ   SI, R13
+
+step3:
+	VMOVUPD      (R12), Y6
+	VMOVUPD      32(R12), Y7
+	VMOVUPD      64(R12), Y8
+	VBROADCASTSD (R13), Y9
+	VFMADD231PD  Y6, Y9, Y0
+	VFMADD231PD  Y7, Y9, Y1
+	VFMADD231PD  Y8, Y9, Y2
+	VBROADCASTSD (R13)(R8*1), Y9
+	VFMADD231PD  Y6, Y9, Y3
+	VFMADD231PD  Y7, Y9, Y4
+	VFMADD231PD  Y8, Y9, Y5
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R11
+	JNZ          step3
+	MOVQ         R9, R12
+	VMOVUPD      (R12), Y6
+	VSUBPD       Y0, Y6, Y6
+	VMOVUPD      Y6, (R12)
+	VMOVUPD      32(R12), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 32(R12)
+	VMOVUPD      64(R12), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y0, 64(R12)
+	ADDQ         R10, R12
+	VMOVUPD      (R12), Y0
+	VSUBPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      32(R12), Y0
+	VSUBPD       Y4, Y0, Y0
+	VMOVUPD      Y0, 32(R12)
+	VMOVUPD      64(R12), Y0
+	VSUBPD       Y5, Y0, Y0
+	VMOVUPD      Y0, 64(R12)
+	ADDQ         $0x60, DX
+	ADDQ         $0x60, R9
+	SUBQ         $0x0c, AX
+	JMP          turn3
+
+next3:
+turn1:
+	CMPQ   AX, $0x04
+	JLT    next1
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   CX, R11
+	MOVQ   DX, R12
+	MOVQ   SI, R13
+
+step1:
+	VMOVUPD      (R12), Y2
+	VBROADCASTSD (R13), Y3
+	VFMADD231PD  Y2, Y3, Y0
+	VBROADCASTSD (R13)(R8*1), Y3
+	VFMADD231PD  Y2, Y3, Y1
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R11
+	JNZ          step1
+	MOVQ         R9, R12
+	VMOVUPD      (R12), Y2
+	VSUBPD       Y0, Y2, Y2
+	VMOVUPD      Y2, (R12)
+	ADDQ         R10, R12
+	VMOVUPD      (R12), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, (R12)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, R9
+	SUBQ         $0x04, AX
+	JMP          turn1
+
+next1:
+	VZEROUPPER
+	RET
+
+// func columns3AVX2(rows int, steps int, l *float64, lStep int, right *float64, rightStep int, rightCol int, c *float64, cStep int)
+// Requires: AVX, FMA3
+TEXT ·columns3AVX2(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ steps+8(FP), CX
+	MOVQ l+16(FP), DX
+	MOVQ lStep+24(FP), BX
+	MOVQ right+32(FP), SI
+	MOVQ rightStep+40(FP), DI
+	MOVQ rightCol+48(FP), R8
+	MOVQ c+56(FP), R9
+	MOVQ cStep+64(FP), R10
+	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	SHLQ $0x03, R8
+	SHLQ $0x03, R10
+	LEAQ (R8)(R8*2), R11
+
+turn3:
+	CMPQ   AX, $0x0c
+	JLT    next3
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	MOVQ   CX, R11
+	MOVQ   DX, R12
+	MOVQ   SI, R13
+
+step3:
+	VMOVUPD      (R12), Y9
+	VMOVUPD      32(R12), Y10
+	VMOVUPD      64(R12), Y11
+	VBROADCASTSD (R13), Y12
+	VFMADD231PD  Y9, Y12, Y0
+	VFMADD231PD  Y10, Y12, Y1
+	VFMADD231PD  Y11, Y12, Y2
+	VBROADCASTSD (R13)(R8*1), Y12
+	VFMADD231PD  Y9, Y12, Y3
+	VFMADD231PD  Y10, Y12, Y4
+	VFMADD231PD  Y11, Y12, Y5
+	VBROADCASTSD (R13)(R8*2), Y12
+	VFMADD231PD  Y9, Y12, Y6
+	VFMADD231PD  Y10, Y12, Y7
+	VFMADD231PD  Y11, Y12, Y8
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R11
+	JNZ          step3
+	MOVQ         R9, R12
+	VMOVUPD      (R12), Y9
+	VSUBPD       Y0, Y9, Y9
+	VMOVUPD      Y9, (R12)
+	VMOVUPD      32(R12), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 32(R12)
+	VMOVUPD      64(R12), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y0, 64(R12)
+	ADDQ         R10, R12
+	VMOVUPD      (R12), Y0
+	VSUBPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      32(R12), Y0
+	VSUBPD       Y4, Y0, Y0
+	VMOVUPD      Y0, 32(R12)
+	VMOVUPD      64(R12), Y0
+	VSUBPD       Y5, Y0, Y0
+	VMOVUPD      Y0, 64(R12)
+	ADDQ         R10, R12
+	VMOVUPD      (R12), Y0
+	VSUBPD       Y6, Y0, Y0
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      32(R12), Y0
+	VSUBPD       Y7, Y0, Y0
+	VMOVUPD      Y0, 32(R12)
+	VMOVUPD      64(R12), Y0
+	VSUBPD       Y8, Y0, Y0
+	VMOVUPD      Y0, 64(R12)
+	ADDQ         $0x60, DX
+	ADDQ         $0x60, R9
+	SUBQ         $0x0c, AX
+	JMP          turn3
+
+next3:
+turn1:
+	CMPQ   AX, $0x04
+	JLT    next1
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   CX, R11
+	MOVQ   DX, R12
+	MOVQ   SI, R13
+
+step1:
+	VMOVUPD      (R12), Y3
+	VBROADCASTSD (R13), Y4
+	VFMADD231PD  Y3, Y4, Y0
+	VBROADCASTSD (R13)(R8*1), Y4
+	VFMADD231PD  Y3, Y4, Y1
+	VBROADCASTSD (R13)(R8*2), Y4
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R11
+	JNZ          step1
+	MOVQ         R9, R12
+	VMOVUPD      (R12), Y3
+	VSUBPD       Y0, Y3, Y3
+	VMOVUPD      Y3, (R12)
+	ADDQ         R10, R12
+	VMOVUPD      (R12), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, (R12)
+	ADDQ         R10, R12
+	VMOVUPD      (R12), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y0, (R12)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, R9
+	SUBQ         $0x04, AX
+	JMP          turn1
+
+next1:
+	VZEROUPPER
+	RET
+
+// func columns4AVX2(rows int, steps int, l *float64, lStep int, right *float64, rightStep int, rightCol int, c *float64, cStep int)
+// Requires: AVX, FMA3
+TEXT ·columns4AVX2(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ steps+8(FP), CX
+	MOVQ l+16(FP), DX
+	MOVQ lStep+24(FP), BX
+	MOVQ right+32(FP), SI
+	MOVQ rightStep+40(FP), DI
+	MOVQ rightCol+48(FP), R8
+	MOVQ c+56(FP), R9
+	MOVQ cStep+64(FP), R10
+	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	SHLQ $0x03, R8
+	SHLQ $0x03, R10
+	LEAQ (R8)(R8*2), R11
+
+turn3:
+	CMPQ   AX, $0x0c
+	JLT    next3
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
+	VXORPD Y10, Y10, Y10
+	VXORPD Y11, Y11, Y11
+	MOVQ   CX, R12
+	MOVQ   DX, R13
+	MOVQ   SI, R14
+
+step3:
+	VMOVUPD      (R13), Y12
+	VMOVUPD      32(R13), Y13
+	VMOVUPD      64(R13), Y14
+	VBROADCASTSD (R14), Y15
+	VFMADD231PD  Y12, Y15, Y0
+	VFMADD231PD  Y13, Y15, Y1
+	VFMADD231PD  Y14, Y15, Y2
+	VBROADCASTSD (R14)(R8*1), Y15
+	VFMADD231PD  Y12, Y15, Y3
+	VFMADD231PD  Y13, Y15, Y4
+	VFMADD231PD  Y14, Y15, Y5
+	VBROADCASTSD (R14)(R8*2), Y15
+	VFMADD231PD  Y12, Y15, Y6
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y8
+	VBROADCASTSD (R14)(R11*1), Y15
+	VFMADD231PD  Y12, Y15, Y9
+	VFMADD231PD  Y13, Y15, Y10
+	VFMADD231PD  Y14, Y15, Y11
+	ADDQ         BX, R13
+	ADDQ         DI, R14
+	DECQ         R12
+	JNZ          step3
+	MOVQ         R9, R13
+	VMOVUPD      (R13), Y12
+	VSUBPD       Y0, Y12, Y12
+	VMOVUPD      Y12, (R13)
+	VMOVUPD      32(R13), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 32(R13)
+	VMOVUPD      64(R13), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y0, 64(R13)
+	ADDQ         R10, R13
+	VMOVUPD      (R13), Y0
+	VSUBPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (R13)
+	VMOVUPD      32(R13), Y0
+	VSUBPD       Y4, Y0, Y0
+	VMOVUPD      Y0, 32(R13)
+	VMOVUPD      64(R13), Y0
+	VSUBPD       Y5, Y0, Y0
+	VMOVUPD      Y0, 64(R13)
+	ADDQ         R10, R13
+	VMOVUPD      (R13), Y0
+	VSUBPD       Y6, Y0, Y0
+	VMOVUPD      Y0, (R13)
+	VMOVUPD      32(R13), Y0
+	VSUBPD       Y7, Y0, Y0
+	VMOVUPD      Y0, 32(R13)
+	VMOVUPD      64(R13), Y0
+	VSUBPD       Y8, Y0, Y0
+	VMOVUPD      Y0, 64(R13)
+	ADDQ         R10, R13
+	VMOVUPD      (R13), Y0
+	VSUBPD       Y9, Y0, Y0
+	VMOVUPD      Y0, (R13)
+	VMOVUPD      32(R13), Y0
+	VSUBPD       Y10, Y0, Y0
+	VMOVUPD      Y0, 32(R13)
+	VMOVUPD      64(R13), Y0
+	VSUBPD       Y11, Y0, Y0
+	VMOVUPD      Y0, 64(R13)
+	ADDQ         $0x60, DX
+	ADDQ         $0x60, R9
+	SUBQ         $0x0c, AX
+	JMP          turn3
+
+next3:
+turn1:
+	CMPQ   AX, $0x04
+	JLT    next1
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   CX, R12
+	MOVQ   DX, R13
+	MOVQ   SI, R14
+
+step1:
+	VMOVUPD      (R13), Y4
+	VBROADCASTSD (R14), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VBROADCASTSD (R14)(R8*1), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VBROADCASTSD (R14)(R8*2), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD (R14)(R11*1), Y5
+	VFMADD231PD  Y4, Y5, Y3
+	ADDQ         BX, R13
+	ADDQ         DI, R14
+	DECQ         R12
+	JNZ          step1
+	MOVQ         R9, R13
+	VMOVUPD      (R13), Y4
+	VSUBPD       Y0, Y4, Y4
+	VMOVUPD      Y4, (R13)
+	ADDQ         R10, R13
+	VMOVUPD      (R13), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, (R13)
+	ADDQ         R10, R13
+	VMOVUPD      (R13), Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVUPD      Y0, (R13)
+	ADDQ         R10, R13
+	VMOVUPD      (R13), Y0
+	VSUBPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (R13)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, R9
+	SUBQ         $0x04, AX
+	JMP          turn1
+
+next1:
+	VZEROUPPER
+	RET
+
+// func dots4x3AVX2(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)
+// Requires: AVX, FMA3
+TEXT ·dots4x3AVX2(SB), NOSPLIT, $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   l+8(FP), CX
+	MOVQ   lStep+16(FP), DX
+	MOVQ   x+24(FP), BX
+	MOVQ   xStep+32(FP), SI
+	MOVQ   c+40(FP), DI
+	MOVQ   cStep+48(FP), R8
+	SHLQ   $0x03, DX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(DX*2), R9
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
+	VXORPD Y10, Y10, Y10
+	VXORPD Y11, Y11, Y11
+
+turn:
+	VMOVUPD      (BX), Y12
+	VMOVUPD      (BX)(SI*1), Y13
+	VMOVUPD      (BX)(SI*2), Y14
+	VMOVUPD      (CX), Y15
+	VFMADD231PD  Y15, Y12, Y0
+	VFMADD231PD  Y15, Y13, Y4
+	VFMADD231PD  Y15, Y14, Y8
+	VMOVUPD      (CX)(DX*1), Y15
+	VFMADD231PD  Y15, Y12, Y1
+	VFMADD231PD  Y15, Y13, Y5
+	VFMADD231PD  Y15, Y14, Y9
+	VMOVUPD      (CX)(DX*2), Y15
+	VFMADD231PD  Y15, Y12, Y2
+	VFMADD231PD  Y15, Y13, Y6
+	VFMADD231PD  Y15, Y14, Y10
+	VMOVUPD      (CX)(R9*1), Y15
+	VFMADD231PD  Y15, Y12, Y3
+	VFMADD231PD  Y15, Y13, Y7
+	VFMADD231PD  Y15, Y14, Y11
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, BX
+	SUBQ         $0x04, AX
+	JNZ          turn
+	VEXTRACTF128 $0x01, Y0, X12
+	VADDPD       X12, X0, X12
+	VHADDPD      X12, X12, X12
+	VMOVSD       (DI), X0
+	VSUBSD       X12, X0, X0
+	VMOVSD       X0, (DI)
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       8(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 8(DI)
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       16(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 16(DI)
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       24(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 24(DI)
+	ADDQ         R8, DI
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       (DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, (DI)
+	VEXTRACTF128 $0x01, Y5, X0
+	VADDPD       X0, X5, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       8(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 8(DI)
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPD       X0, X6, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       16(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 16(DI)
+	VEXTRACTF128 $0x01, Y7, X0
+	VADDPD       X0, X7, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       24(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 24(DI)
+	ADDQ         R8, DI
+	VEXTRACTF128 $0x01, Y8, X0
+	VADDPD       X0, X8, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       (DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, (DI)
+	VEXTRACTF128 $0x01, Y9, X0
+	VADDPD       X0, X9, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       8(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 8(DI)
+	VEXTRACTF128 $0x01, Y10, X0
+	VADDPD       X0, X10, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       16(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 16(DI)
+	VEXTRACTF128 $0x01, Y11, X0
+	VADDPD       X0, X11, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       24(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 24(DI)
+	VZEROUPPER
+	RET
+
+// func dots4x1AVX2(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)
+// Requires: AVX, FMA3
+TEXT ·dots4x1AVX2(SB), NOSPLIT, $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   l+8(FP), CX
+	MOVQ   lStep+16(FP), DX
+	MOVQ   x+24(FP), BX
+	MOVQ   xStep+32(FP), SI
+	MOVQ   c+40(FP), DI
+	MOVQ   cStep+48(FP), R8
+	SHLQ   $0x03, DX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(DX*2), SI
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+
+turn:
+	VMOVUPD      (BX), Y4
+	VMOVUPD      (CX), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VMOVUPD      (CX)(DX*1), Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VMOVUPD      (CX)(DX*2), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VMOVUPD      (CX)(SI*1), Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, BX
+	SUBQ         $0x04, AX
+	JNZ          turn
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPD       X4, X0, X4
+	VHADDPD      X4, X4, X4
+	VMOVSD       (DI), X0
+	VSUBSD       X4, X0, X0
+	VMOVSD       X0, (DI)
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       8(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 8(DI)
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       16(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 16(DI)
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       24(DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, 24(DI)
+	VZEROUPPER
+	RET
+
+// func dots1x3AVX2(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)
+// Requires: AVX, FMA3
+TEXT ·dots1x3AVX2(SB), NOSPLIT, $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   l+8(FP), CX
+	MOVQ   lStep+16(FP), DX
+	MOVQ   x+24(FP), BX
+	MOVQ   xStep+32(FP), SI
+	MOVQ   c+40(FP), DI
+	MOVQ   cStep+48(FP), R8
+	SHLQ   $0x03, DX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(DX*2), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+
+turn:
+	VMOVUPD      (BX), Y3
+	VMOVUPD      (BX)(SI*1), Y4
+	VMOVUPD      (BX)(SI*2), Y5
+	VMOVUPD      (CX), Y6
+	VFMADD231PD  Y6, Y3, Y0
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y6, Y5, Y2
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, BX
+	SUBQ         $0x04, AX
+	JNZ          turn
+	VEXTRACTF128 $0x01, Y0, X3
+	VADDPD       X3, X0, X3
+	VHADDPD      X3, X3, X3
+	VMOVSD       (DI), X0
+	VSUBSD       X3, X0, X0
+	VMOVSD       X0, (DI)
+	ADDQ         R8, DI
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       (DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, (DI)
+	ADDQ         R8, DI
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VHADDPD      X0, X0, X0
+	VMOVSD       (DI), X1
+	VSUBSD       X0, X1, X1
+	VMOVSD       X1, (DI)
+	VZEROUPPER
+	RET
+
+// func dots1x1AVX2(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)
+// Requires: AVX, FMA3
+TEXT ·dots1x1AVX2(SB), NOSPLIT, $0-56
+	MOVQ   rows+0(FP), AX
+	MOVQ   l+8(FP), CX
+	MOVQ   lStep+16(FP), DX
+	MOVQ   x+24(FP), BX
+	MOVQ   xStep+32(FP), SI
+	MOVQ   c+40(FP), DI
+	MOVQ   cStep+48(FP), R8
+	SHLQ   $0x03, DX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(DX*2), DX
+	VXORPD Y0, Y0, Y0
+
+turn:
+	VMOVUPD      (BX), Y1
+	VMOVUPD      (CX), Y2
+	VFMADD231PD  Y2, Y1, Y0
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, BX
+	SUBQ         $0x04, AX
+	JNZ          turn
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VHADDPD      X1, X1, X1
+	VMOVSD       (DI), X0
+	VSUBSD       X1, X0, X0
+	VMOVSD       X0, (DI)
+	VZEROUPPER
+	RET

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -20,6 +22,13 @@ func main() {
 	ConstraintExpr("!purego")
 	tile()
 	tileStrided()
+	for cols := 1; cols <= rows; cols++ {
+		columns(cols)
+	}
+	dots(4, 3)
+	dots(4, 1)
+	dots(1, 3)
+	dots(1, 1)
 	Generate()
 }
 
@@ -161,4 +170,155 @@ func step(sums *[rows][vectors]VecVirtual, a [rows]Mem, b Mem) {
 			VFMADD231PD(right[j], left, s)
 		}
 	}
+}
+
+// columns emits c -= l·right for a c of so many columns, 12 rows at a time and the rest by 4. All that is left of a sum is
+// subtracted at once, as it is in a tile.
+func columns(cols int) {
+	TEXT(fmt.Sprintf("columns%dAVX2", cols), NOSPLIT, "func(rows, steps int, l *float64, lStep int, right *float64, rightStep, rightCol int, "+
+		"c *float64, cStep int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("columns%dAVX2 is columnsGo for pointers and %d columns.", cols, cols))
+
+	left := Load(Param("rows"), GP64())
+	steps := Load(Param("steps"), GP64())
+	l := Load(Param("l"), GP64())
+	lStep := Load(Param("lStep"), GP64())
+	right := Load(Param("right"), GP64())
+	rightStep := Load(Param("rightStep"), GP64())
+	rightCol := Load(Param("rightCol"), GP64())
+	c := Load(Param("c"), GP64())
+	cStep := Load(Param("cStep"), GP64())
+	for _, distance := range []Register{lStep, rightStep, rightCol, cStep} {
+		SHLQ(Imm(3), distance)
+	}
+	last := GP64()
+	LEAQ(Mem{Base: rightCol, Index: rightCol, Scale: 2}, last)
+	for _, wide := range []int{vectors, 1} {
+		turn, next := fmt.Sprintf("turn%d", wide), fmt.Sprintf("next%d", wide)
+		Label(turn)
+		CMPQ(left, Imm(uint64(4*wide)))
+		JLT(LabelRef(next))
+		columnsTurn(cols, wide, steps, l, lStep, right, rightStep, rightCol, last, c, cStep)
+		ADDQ(Imm(uint64(32*wide)), l)
+		ADDQ(Imm(uint64(32*wide)), c)
+		SUBQ(Imm(uint64(4*wide)), left)
+		JMP(LabelRef(turn))
+		Label(next)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// columnsTurn emits the sums of 4·wide rows.
+func columnsTurn(cols, wide int, steps, l, lStep, right, rightStep, rightCol, last, c, cStep Register) {
+	sums := make([][]VecVirtual, cols)
+	for i := range sums {
+		for range wide {
+			s := YMM()
+			VXORPD(s, s, s)
+			sums[i] = append(sums[i], s)
+		}
+	}
+	p, from, by := GP64(), GP64(), GP64()
+	MOVQ(steps, p)
+	MOVQ(l, from)
+	MOVQ(right, by)
+	step := fmt.Sprintf("step%d", wide)
+	Label(step)
+	var x []VecVirtual
+	for j := range wide {
+		v := YMM()
+		VMOVUPD(Mem{Base: from, Disp: 32 * j}, v)
+		x = append(x, v)
+	}
+	at := []Mem{{Base: by}, {Base: by, Index: rightCol, Scale: 1}, {Base: by, Index: rightCol, Scale: 2}, {Base: by, Index: last, Scale: 1}}
+	for i := range sums {
+		v := YMM()
+		VBROADCASTSD(at[i], v)
+		for j, s := range sums[i] {
+			VFMADD231PD(x[j], v, s)
+		}
+	}
+	ADDQ(lStep, from)
+	ADDQ(rightStep, by)
+	DECQ(p)
+	JNZ(LabelRef(step))
+	MOVQ(c, from)
+	for i := range sums {
+		for j, s := range sums[i] {
+			old := YMM()
+			VMOVUPD(Mem{Base: from, Disp: 32 * j}, old)
+			VSUBPD(s, old, old)
+			VMOVUPD(old, Mem{Base: from, Disp: 32 * j})
+		}
+		if i+1 < cols {
+			ADDQ(cStep, from)
+		}
+	}
+}
+
+// dots emits c -= lᵀ·x for so many columns of l and of x: four sums each, of every fourth row, which are added at the end.
+func dots(cols, sides int) {
+	TEXT(fmt.Sprintf("dots%dx%dAVX2", cols, sides), NOSPLIT,
+		"func(rows int, l *float64, lStep int, x *float64, xStep int, c *float64, cStep int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("dots%dx%dAVX2 is dotsGo for pointers, %d columns of l and %d of x.", cols, sides, cols, sides))
+
+	left := Load(Param("rows"), GP64())
+	l := Load(Param("l"), GP64())
+	lStep := Load(Param("lStep"), GP64())
+	x := Load(Param("x"), GP64())
+	xStep := Load(Param("xStep"), GP64())
+	c := Load(Param("c"), GP64())
+	cStep := Load(Param("cStep"), GP64())
+	for _, distance := range []Register{lStep, xStep, cStep} {
+		SHLQ(Imm(3), distance)
+	}
+	last := GP64()
+	LEAQ(Mem{Base: lStep, Index: lStep, Scale: 2}, last)
+	sums := make([][]VecVirtual, sides)
+	for q := range sums {
+		for range cols {
+			s := YMM()
+			VXORPD(s, s, s)
+			sums[q] = append(sums[q], s)
+		}
+	}
+	columns := []Mem{{Base: l}, {Base: l, Index: lStep, Scale: 1}, {Base: l, Index: lStep, Scale: 2}, {Base: l, Index: last, Scale: 1}}
+	vectors := []Mem{{Base: x}, {Base: x, Index: xStep, Scale: 1}, {Base: x, Index: xStep, Scale: 2}}
+	Label("turn")
+	var right []VecVirtual
+	for q := range sides {
+		v := YMM()
+		VMOVUPD(vectors[q], v)
+		right = append(right, v)
+	}
+	for p := range cols {
+		v := YMM()
+		VMOVUPD(columns[p], v)
+		for q := range sides {
+			VFMADD231PD(v, right[q], sums[q][p])
+		}
+	}
+	ADDQ(Imm(32), l)
+	ADDQ(Imm(32), x)
+	SUBQ(Imm(4), left)
+	JNZ(LabelRef("turn"))
+	for q := range sums {
+		for p, s := range sums[q] {
+			high, old := XMM(), XMM()
+			VEXTRACTF128(Imm(1), s, high)
+			VADDPD(high, s.AsX(), high)
+			VHADDPD(high, high, high)
+			VMOVSD(Mem{Base: c, Disp: 8 * p}, old)
+			VSUBSD(high, old, old)
+			VMOVSD(old, Mem{Base: c, Disp: 8 * p})
+		}
+		if q+1 < sides {
+			ADDQ(cStep, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
 }
