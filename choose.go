@@ -46,15 +46,12 @@ func (c candidate) String() string {
 // to a hundred hops, of which the likeliest is taken. Nil means the start values
 // of the kernel.
 func (c candidate) starts() [][]float64 {
-	if c.many || c.family.family != "diffusion" && c.family.family != "matern" {
+	if c.many {
 		return nil
 	}
 	var all [][]float64
-	for _, scale := range []float64{2, 8, 32, 128} {
-		if _, ok := c.modulation.(kernel.Matern); ok {
-			scale /= 2
-		}
-		start := []float64{1, scale}
+	for _, start := range c.Starts {
+		start = slices.Clone(start)
 		if c.trend {
 			start = append(start, 1)
 		}

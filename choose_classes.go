@@ -113,7 +113,7 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 
 // opensClasses reports whether the Spec leaves it open how nodes are alike.
 func (t *Trainer) opensClasses(method gp.ClassMethod) bool {
-	return t.spec.Family == "" && t.spec.Custom == nil && t.spec.Terms == nil && (method == gp.Dirichlet || method == gp.OneVsAll)
+	return t.spec.Family == "" && t.spec.Terms == nil && (method == gp.Dirichlet || method == gp.OneVsAll)
 }
 
 // assumeClasses returns a classifier where no class has two labels. The likelihood of such labels is highest for functions
@@ -433,14 +433,17 @@ func (s Spec) classFamilies(hops int) []family {
 	if s.Family != "" {
 		return s.families(hops)
 	}
-	matern := Spec{Family: "matern", Laplacian: s.Laplacian}.families(hops)
-	return append(matern[2:], s.families(hops)[0]) // ν = 2, ν = 4, diffusion
+	all := automatic(func(t kernel.Tried) int { return t.Classes })
+	for k, f := range all {
+		all[k] = f.on(cmp.Or(s.Laplacian, normalized))
+	}
+	return all
 }
 
 // unitClasses reports whether the Spec of the classifier says "unit variance". Free
 // and low-rank kernels are scaled to unit variance as well, but their Spec cannot
 // say so.
-func (s Spec) unitClasses(method string) bool { return s.Family != "free" && method != "lowrank" }
+func (s Spec) unitClasses(method string) bool { return s.scaled() && method != "lowrank" }
 
 // classKernel returns the kernel of a candidate, scaled to the same variance at
 // every node.

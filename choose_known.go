@@ -144,7 +144,7 @@ func (k *knownContest) tryFar(ctx context.Context) error {
 // base returns the best kernel of the graph alone that has one scale, the usual
 // Laplacian and the natural variance; the best of all if there is none.
 func (c *contest) base() attempt {
-	plain := func(a attempt) bool { return !a.many && !a.unusual && !a.unit && a.family.family != "free" }
+	plain := func(a attempt) bool { return !a.many && !a.unusual && !a.unit }
 	if slices.ContainsFunc(c.tried, plain) {
 		return c.best(plain)
 	}

@@ -21,7 +21,7 @@ func (k candidate) cost() float64 {
 	if k.many {
 		cost *= manyCost
 	}
-	if k.family.family == "free" {
+	if len(k.modulation.Params()) > 2 {
 		cost *= freeCost
 	}
 	if k.terms != graphTerm {

@@ -30,8 +30,13 @@ func (c *contest) tryOpposite(ctx context.Context, scales []bool) error {
 	if c.spec.Family != "" || c.spec.Variance == "unit" || c.spec.Laplacian == "raw" {
 		return nil
 	}
-	free := Spec{Family: "free", Laplacian: c.spec.Laplacian}.families(c.freeHops())[0]
-	signless := Spec{Family: "diffusion", Laplacian: "signless"}.families(c.hops)[0]
+	var apart []family
+	for _, f := range kernel.Families() {
+		if f.Apart != nil {
+			apart = append(apart, Spec{Family: f.Name, Laplacian: c.spec.Laplacian}.families(c.freeHops())...)
+		}
+	}
+	signless := Spec{Family: usualFamily, Laplacian: "signless"}.families(c.hops)[0]
 	won := func(f family) bool { // with one scale, if that was tried
 		return len(scales) == 1 || c.best(func(a attempt) bool { return !a.many }).name == f.name
 	}
@@ -43,10 +48,12 @@ func (c *contest) tryOpposite(ctx context.Context, scales []bool) error {
 				return err
 			}
 		}
-		if !many || won(free) {
-			k := candidate{free, many, false, usual.trend, c.freeHops(), graphTerm, 0}
-			if err := c.tryUnusual(ctx, k, c.freeStarts(k)); err != nil {
-				return err
+		for _, f := range apart {
+			if !many || won(f) {
+				k := candidate{f, many, false, usual.trend, c.freeHops(), graphTerm, 0}
+				if err := c.tryUnusual(ctx, k, c.apartStarts(k)); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -61,11 +68,14 @@ func (c *contest) freeHops() int {
 	return cmp.Or(c.spec.Hops, walk.Default().MaxLen)
 }
 
+// usualFamily is the family that says how reach falls where another has nothing to go by.
+const usualFamily = "diffusion"
+
 // diffusionOnOneScale returns the variance and β of the diffusion kernel: as
 // learned, if it was tried with one scale.
 func (c *contest) diffusionOnOneScale() []float64 {
 	for _, a := range c.tried {
-		if a.family.family == "diffusion" && a.laplacian == normalized && !a.many {
+		if a.Name == usualFamily && a.laplacian == normalized && !a.many {
 			theta := a.model.Theta()
 			return []float64{theta[0], min(theta[1], float64(c.freeHops()))} // a larger β would put the coefficients beyond the longest walk
 		}
@@ -73,20 +83,14 @@ func (c *contest) diffusionOnOneScale() []float64 {
 	return []float64{1, 4}
 }
 
-// freeStarts returns hyperparameters from which learning a free kernel starts.
-func (c *contest) freeStarts(k candidate) [][]float64 {
+// apartStarts returns hyperparameters from which learning a kernel starts by which neighbours may differ.
+func (c *contest) apartStarts(k candidate) [][]float64 {
 	shape := make([]float64, k.hops+1)
 	kernel.Diffusion{}.Coeffs(shape, c.diffusionOnOneScale())
-	changing, even := slices.Clone(shape), slices.Clone(shape)
-	for l := range shape {
-		if l%2 == 1 {
-			changing[l], even[l] = -changing[l], 0
-		}
-	}
 	var all [][]float64
-	for _, f := range [][]float64{shape, changing, even} {
+	for _, f := range k.Apart(shape) {
 		if k.many { // the coarse hyperparameters of the best kernel whose fine part has two
-			usual := c.inSpace(c.best(func(a attempt) bool { return a.many && a.family.family != "free" }).model.Theta())
+			usual := c.inSpace(c.best(func(a attempt) bool { return a.many && a.Name != k.Name }).model.Theta())
 			f = append(slices.Clone(f), usual[2:]...)
 		} else if k.trend {
 			f = append(slices.Clone(f), 1)
@@ -120,7 +124,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 		}
 		if c.opensUnit() && (len(scales) == 1 || many == better) {
 			plain := c.best(func(a attempt) bool {
-				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, normalized)
+				return a.many == many && a.Apart == nil && a.laplacian == cmp.Or(c.spec.Laplacian, normalized)
 			})
 			k, theta := plain.candidate, c.inSpace(plain.model.Theta())
 			k.unit = true
@@ -172,6 +176,6 @@ func (c *contest) evened(ctx context.Context, k candidate, theta []float64) ([]f
 // then needs the diagonal at all nodes, so it is not tried on graphs where that
 // costs more than seriesFlops.
 func (c *contest) opensUnit() bool {
-	return c.spec.Variance == "" && c.spec.Family != "free" && c.method != "lowrank" &&
+	return c.spec.Variance == "" && c.spec.scaled() && c.method != "lowrank" &&
 		(c.method != "series" || c.diagonalFlops() <= seriesFlops)
 }

@@ -63,8 +63,7 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // Load reads a model that was saved for the same graph. Its predictions equal those of
-// the saved model to the bit. A model with a CustomFamily or with covariates needs them
-// again, in the fields Custom and Covariates of a Spec. Its Device is where the model computes.
+// the saved model to the bit. A model with covariates needs them again, in the field Covariates of a Spec. Its Device is where the model computes.
 // The error wraps ErrFile if r is not such a model, and ErrNoCard if there is no such device.
 func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Model, error) {
 	s, err := readModel(r)
@@ -75,9 +74,6 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Mod
 	for _, with := range given {
 		if with.Device != "" {
 			s.Spec.Device = with.Device
-		}
-		if with.Custom != nil && with.Custom.Name == s.Spec.Family {
-			s.Spec.Custom = with.Custom
 		}
 		if with.Covariates != nil {
 			s.Spec.Covariates = with.Covariates

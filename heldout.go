@@ -53,7 +53,7 @@ func (t *Trainer) confirm(ctx context.Context, own gp.Data, tried []attempt) (at
 
 // simple reports whether a kernel has one scale and positive correlation of neighbours.
 func (c candidate) simple() bool {
-	return !c.many && c.family.family != "free" && c.laplacian != "signless"
+	return !c.many && c.Apart == nil && c.laplacian != "signless"
 }
 
 // highestGain returns an upper bound of the gain of the first scores over the

@@ -93,7 +93,7 @@ func unit(w *sparse.CSR) float64 {
 
 // of returns a family with its length scale in the unit of the Laplacian.
 func (m *matrix) of(f family) family {
-	f.modulation = kernel.Stretch(f.modulation, m.unit)
+	f.modulation = f.OnUnit(f.modulation, m.unit)
 	if f.laplacian == "signless" {
 		f.modulation = kernel.Signless(f.modulation)
 	}

@@ -98,19 +98,16 @@ func (m *Model) priorOnly(ctx context.Context, s Share) (count int, err error) {
 // with one scale is zero, if that follows from its formula. The computed entries
 // of an exact kernel do not show it, because rounding leaves no zeros.
 func (s Spec) reach() (hops int, known bool) {
+	f, _ := kernel.FamilyNamed(s.Family)
 	switch exact := s.Method == "dense" || s.Method == "series"; {
 	case !exact:
 		return 0, false
-	case s.Family == "free":
-		return 2 * s.freeLen(), true
 	case s.Method == "series" && s.Hops > 0:
 		return 2 * s.Hops, true
-	case s.Custom != nil:
+	case f.Reach == nil:
 		return 0, false
-	case s.Family == "power":
-		return len(s.Alpha) - 1, true
 	}
-	return math.MaxInt, true // throughout a component
+	return f.Reach(s.member()), true
 }
 
 // walkError returns nil if the kernel is exact, and on ranks other than 0.

@@ -113,7 +113,7 @@ func (o *Optimizer) Chosen() (Spec, bool) {
 	c, ok := o.Checkpoint()
 	if ok {
 		ok = json.Unmarshal([]byte(c.Kernel), &by) == nil
-		by.Spec.Custom, by.Spec.Covariates = o.of.spec.Custom, o.of.spec.Covariates
+		by.Spec.Covariates = o.of.spec.Covariates
 	}
 	return by.Spec, ok
 }
@@ -159,7 +159,7 @@ func (t searchTrainer) FitProgress(ctx context.Context, d gp.Data, last *bayesop
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
 			return nil, fmt.Errorf("last training: %w", err)
 		}
-		by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
+		by.Spec.Covariates = t.spec.Covariates
 		if d.Len() < t.chooseAt(by.Measurements) {
 			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), gp.FitOptions{Device: card, Progress: w})
 			if err != nil {
@@ -184,7 +184,7 @@ func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*g
 	if err := json.Unmarshal([]byte(name), &by); err != nil {
 		return nil, fmt.Errorf("%w: checkpoint: %w", bayesopt.ErrOptions, err)
 	}
-	by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
+	by.Spec.Covariates = t.spec.Covariates
 	if err := by.Spec.Check(); err != nil {
 		return nil, fmt.Errorf("%w: checkpoint: %w", bayesopt.ErrOptions, err)
 	}

@@ -71,16 +71,15 @@ const carriedLeast = 0.999
 // shortfall says how much of a kernel its representation leaves out. It returns
 // nothing if that is negligible, or if it is the usual truncation of walks.
 func (t *Trainer) shortfall(c candidate, method string, theta []float64) ([]string, error) {
-	p, power := c.modulation.(*kernel.Power)
 	switch {
 	case method == "dense" || !c.terms.has(graphTerm):
 		return nil, nil
-	case power && (method != "series" || c.hops > 0):
-		if miss := p.Miss(c.hops); miss > 1-carriedLeast {
-			return []string{fmt.Sprintf("walks of %d hops miss up to %.2g of the largest eigenvalue of the power series: series and dense "+
-				"represent it exactly", c.hops, miss)}, nil
+	case c.Miss != nil && (method != "series" || c.hops > 0):
+		if miss := c.Miss(c.modulation, c.hops); miss > 1-carriedLeast {
+			return []string{fmt.Sprintf("walks of %d hops miss up to %.2g of the largest eigenvalue of the %s: series and dense represent it "+
+				"exactly", c.hops, miss, c.name)}, nil
 		}
-	case method == "series" && c.hops == 0 && (c.family.family == "diffusion" || c.family.family == "matern"):
+	case method == "series" && c.hops == 0:
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		m := t.matrix(c.laplacian)
@@ -88,7 +87,7 @@ func (t *Trainer) shortfall(c candidate, method string, theta []float64) ([]stri
 		if err != nil {
 			return nil, err
 		}
-		carried, err := s.Carried([]float64{1, theta[1]})
+		carried, err := s.Carried(append([]float64{1}, theta[1:len(c.modulation.Params())]...))
 		if err != nil {
 			return nil, err
 		}

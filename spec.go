@@ -21,8 +21,8 @@ var ErrSpec = errors.New("bad specification")
 // Spec describes a model. JSON uses the same names and values. The zero value
 // leaves every choice to Fit.
 type Spec struct {
-	Family string  `json:"family,omitempty"` // diffusion, matern, free or power; empty: that of Custom, or chosen by marginal likelihood
-	Nu     float64 `json:"nu,omitempty"`     // smoothness ν of matern; 0: chosen by marginal likelihood
+	Family string  `json:"family,omitempty"` // see the function Families; empty: chosen by marginal likelihood
+	Nu     float64 `json:"nu,omitempty"`     // smoothness ν of families that have one; 0: chosen by marginal likelihood
 	Method string  `json:"method,omitempty"` // dense, series, grf or lowrank; empty: chosen by cost
 	// longest walk of grf, lowrank and free, and cut-off of series; 0: chosen automatically, without a cut-off for series
 	Hops   int    `json:"hops,omitempty"`
@@ -47,8 +47,6 @@ type Spec struct {
 	Laplacian string    `json:"laplacian,omitempty"`
 	Alpha     []float64 `json:"alpha,omitempty"` // α_0, α_1, … of the family power, K = s² Σ α_r W^r
 
-	Custom *CustomFamily `json:"-"` // a family that the caller defines; Family is then empty or its name; nil: none
-
 	// positions of periods in time, increasing: the model is one of nodes and periods, see Place; nil: no time
 	Times     []float64 `json:"times,omitempty"`
 	TimeNames []string  `json:"time_names,omitempty"` // of the periods, for people; nil: none
@@ -71,7 +69,6 @@ type Spec struct {
 }
 
 var (
-	familyNames    = []string{"diffusion", "matern", "free", "power"}
 	methodNames    = []string{"dense", "series", "grf", "lowrank"}
 	scaleNames     = []string{"one", "many"}
 	varianceNames  = []string{"natural", "unit"}
@@ -80,8 +77,8 @@ var (
 	laplacianNames = []string{normalized, "raw", "signless"}
 )
 
-// Families returns the built-in values of Spec.Family.
-func Families() []string { return slices.Clone(familyNames) }
+// Families returns the values of Spec.Family: the names of all families that kernel.Register knows.
+func Families() []string { return kernel.FamilyNames() }
 
 // Methods returns the values of Spec.Method.
 func Methods() []string { return slices.Clone(methodNames) }
@@ -98,40 +95,32 @@ func Trends() []string { return slices.Clone(trendNames) }
 // RoleChoices returns the values of Spec.Roles.
 func RoleChoices() []string { return slices.Clone(roleNames) }
 
-// CustomFamily is a kernel family that the caller defines. Fitting,
-// cross-validation, searches and replays work with it as with the built-in
-// families. Model files and checkpoints hold only its name, so Load and the Spec of
-// a resumed Optimizer must be given the family again. The family is a function of the
-// matrix W of norm one: D^-½ A D^-½, or I − L/c on the raw Laplacian L, where c is the
-// bound of its norm. Its length scales are in that unit.
-type CustomFamily struct {
-	Name string // not one of Families
-	// coefficients by walk length; must also be a kernel.Spectrum for the method dense and for series without a cut-off
-	Modulation kernel.Modulation
-}
-
-// spectrum returns the family as a function of eigenvalues; nil if it has no such
-// form.
-func (c *CustomFamily) spectrum() kernel.Spectrum {
-	s, _ := c.Modulation.(kernel.Spectrum)
-	return s
-}
-
-// checkFamily returns an error if the family does not exist.
+// checkFamily returns an error if the family does not exist, or does not go with the rest.
 func (s Spec) checkFamily() error {
-	switch c := s.Custom; {
-	case c == nil && s.Family != "" && !slices.Contains(familyNames, s.Family):
-		return fmt.Errorf("%w: no family is called %q; there are %s, and your own (Custom)", ErrSpec, s.Family, strings.Join(familyNames, ", "))
-	case c == nil:
+	f, known := kernel.FamilyNamed(s.Family)
+	switch {
+	case s.Family != "" && !known:
+		return fmt.Errorf("%w: no family is called %q; there are %s", ErrSpec, s.Family, strings.Join(Families(), ", "))
+	case !(s.Nu >= 0 && s.Nu <= math.MaxFloat64) || s.Nu > 0 && !f.Nu:
+		return fmt.Errorf("%w: ν = %v: only families of a smoothness (matern) have it, and it must be positive and finite", ErrSpec, s.Nu)
+	case len(s.Alpha) > 0 && !f.Alpha:
+		return fmt.Errorf("%w: only the family power has coefficients α", ErrSpec)
+	case !known:
 		return nil
-	case c.Name == "" || slices.Contains(familyNames, c.Name) || c.Modulation == nil || len(c.Modulation.Params()) == 0:
-		return fmt.Errorf("%w: a custom family needs hyperparameters and a name other than %s", ErrSpec, strings.Join(familyNames, ", "))
-	case s.Family != "" && s.Family != c.Name:
-		return fmt.Errorf("%w: both the family %q and the custom family %q are given; give one", ErrSpec, s.Family, c.Name)
-	case s.Method == "dense" && c.spectrum() == nil:
-		return fmt.Errorf("%w: the method dense needs a kernel.Spectrum, which the family %q is not; use series or grf", ErrSpec, c.Name)
+	}
+	m, err := f.Of(s.member())
+	if err != nil {
+		return fmt.Errorf("%w: the family %s: %w", ErrSpec, s.Family, err)
+	}
+	if _, exact := m.(kernel.Spectrum); s.Method == "dense" && !exact {
+		return fmt.Errorf("%w: the method dense needs a kernel.Spectrum, which the family %q is not; use series or grf", ErrSpec, s.Family)
 	}
 	return nil
+}
+
+// member returns which member of its family the Spec names.
+func (s Spec) member() kernel.Member {
+	return kernel.Member{Nu: s.Nu, Alpha: s.Alpha, Hops: s.freeLen()}
 }
 
 // Check returns an error, which wraps ErrSpec, if the Spec is invalid on every
@@ -149,18 +138,14 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: lowrank has one scale; for many use grf, series or dense", ErrSpec)
 	case s.Variance != "" && !slices.Contains(varianceNames, s.Variance):
 		return fmt.Errorf("%w: variances are %s, not %q", ErrSpec, strings.Join(varianceNames, " or "), s.Variance)
-	case s.Variance == "unit" && (s.Method == "lowrank" || s.Family == "free"):
-		return fmt.Errorf("%w: unit variance works with neither the method lowrank nor the family free; use the natural variance", ErrSpec)
+	case s.Variance == "unit" && (s.Method == "lowrank" || !s.scaled()):
+		return fmt.Errorf("%w: unit variance works neither with the method lowrank nor with families that have no variance, such as free; use the natural variance", ErrSpec)
 	case s.Trend != "" && !slices.Contains(trendNames, s.Trend):
 		return fmt.Errorf("%w: trends are %s, not %q", ErrSpec, strings.Join(trendNames, " or "), s.Trend)
 	case s.Trend == "degree" && s.Method == "lowrank":
 		return fmt.Errorf("%w: lowrank has no trend; for one use grf, series or dense", ErrSpec)
-	case !(s.Nu >= 0 && s.Nu <= math.MaxFloat64) || s.Nu > 0 && s.Family != "matern":
-		return fmt.Errorf("%w: ν = %v: only the family matern has it, and it must be positive and finite", ErrSpec, s.Nu)
 	case s.Laplacian != "" && !slices.Contains(laplacianNames, s.Laplacian):
 		return fmt.Errorf("%w: Laplacians are %s, not %q", ErrSpec, strings.Join(laplacianNames, " or "), s.Laplacian)
-	case len(s.Alpha) > 0 && s.Family != "power":
-		return fmt.Errorf("%w: only the family power has coefficients α", ErrSpec)
 	case s.Solver != "" && !slices.Contains(gp.SolverNames()[1:], s.Solver):
 		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.SolverNames()[1:], ", "))
 	case s.Device != "" && !slices.Contains(deviceNames, s.Device):
@@ -186,15 +171,7 @@ func (s Spec) Check() error {
 	if err := s.checkTimes(); err != nil {
 		return err
 	}
-	if err := s.checkValues(); err != nil {
-		return err
-	}
-	if s.Family == "power" {
-		if _, err := kernel.NewPower(s.Alpha); err != nil {
-			return fmt.Errorf("%w: the family power: %w", ErrSpec, err)
-		}
-	}
-	return nil
+	return s.checkValues()
 }
 
 // checkTerms returns an error if the terms are no kernel.
@@ -233,28 +210,57 @@ func (s Spec) clone() Spec {
 		s.Transform = ""
 	}
 	s.Times, s.TimeNames = slices.Clone(s.Times), slices.Clone(s.TimeNames)
-	if s.Custom != nil {
-		c := *s.Custom
-		s.Custom, s.Family = &c, c.Name
-	}
 	return s
 }
 
 // cutOff reports whether every representation of the family is cut off at a
 // longest walk, because it has no exact series.
 func (s Spec) cutOff() bool {
-	return s.Family == "free" || s.Custom != nil && s.Custom.spectrum() == nil
+	f, known := kernel.FamilyNamed(s.Family)
+	return known && (f.Ended || !s.exact())
+}
+
+// exact reports whether the family, if it is given, has eigenvalues of its own, as exact representations need them.
+func (s Spec) exact() bool {
+	m := s.modulation()
+	_, exact := m.(kernel.Spectrum)
+	return m == nil || exact
+}
+
+// scaled reports whether the family, if it is given, has a variance of its own.
+func (s Spec) scaled() bool {
+	m := s.modulation()
+	return m == nil || m.Params()[0].Variance
+}
+
+// modulation returns that of the family; nil if there is none, or Check refuses it.
+func (s Spec) modulation() kernel.Modulation {
+	f, known := kernel.FamilyNamed(s.Family)
+	if !known {
+		return nil
+	}
+	m, err := f.Of(s.member())
+	if err != nil {
+		return nil
+	}
+	return m
 }
 
 // complete reports whether a Spec determines the kernel.
 func (s Spec) complete() bool {
 	return s.Family != "" && s.Terms != nil && s.Method != "" && s.Scales != "" && s.Trend != "" && s.Variance != "" && s.Laplacian != "" &&
-		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense" || s.Method == "series" && !s.cutOff())
+		(s.Nu > 0 || !s.smooth()) && (s.Hops > 0 || s.Method == "dense" || s.Method == "series" && !s.cutOff())
+}
+
+// smooth reports whether the family has a smoothness.
+func (s Spec) smooth() bool {
+	f, _ := kernel.FamilyNamed(s.Family)
+	return f.Nu
 }
 
 // filled returns the Spec with the choice of a kernel and its representation filled in.
 func (s Spec) filled(c candidate, method string) Spec {
-	s.Family, s.Nu, s.Laplacian, s.Method, s.Hops = c.family.family, c.nu, c.laplacian, method, c.hops
+	s.Family, s.Nu, s.Laplacian, s.Method, s.Hops = c.Name, c.nu, c.laplacian, method, c.hops
 	s.Scales, s.Variance, s.Trend = "one", "natural", "none"
 	s.Terms, s.Pairs = c.terms.names(), c.pairs
 	if c.many {
@@ -272,7 +278,6 @@ func (s Spec) filled(c candidate, method string) Spec {
 // refinedBy reports whether a complete Spec is this one with its choices filled in.
 func (s Spec) refinedBy(complete Spec) bool {
 	open := complete
-	s.Custom, open.Custom = nil, nil // Family holds its name
 	s.Covariates, open.Covariates = nil, nil
 	s.Device, open.Device = "", ""
 	if s.Terms == nil {
@@ -308,14 +313,24 @@ func (s Spec) refinedBy(complete Spec) bool {
 	return complete.complete() && reflect.DeepEqual(open, s)
 }
 
-// family is a kernel family, as a function of walk lengths and of eigenvalues.
+// family is a member of a kernel family, as a function of walk lengths and of eigenvalues.
 type family struct {
+	kernel.Family
 	name       string // in words
-	family     string // as in Spec
 	nu         float64
 	modulation kernel.Modulation
-	spectrum   kernel.Spectrum
-	laplacian  string // as in Spec, not empty
+	spectrum   kernel.Spectrum // nil: it has none
+	laplacian  string          // as in Spec, not empty
+}
+
+// familyOf returns a member of a family on the normalised Laplacian.
+func familyOf(f kernel.Family, of kernel.Member) family {
+	m, err := f.Of(of)
+	if err != nil {
+		panic(err) // Check has accepted it
+	}
+	spectrum, _ := m.(kernel.Spectrum)
+	return family{f, f.String(of), of.Nu, m, spectrum, normalized}
 }
 
 // on returns the family on another Laplacian.
@@ -337,33 +352,27 @@ func (s Spec) families(hops int) []family {
 
 // normalizedFamilies is families for the normalised Laplacian.
 func (s Spec) normalizedFamilies(hops int) []family {
-	diffusion := family{"diffusion", "diffusion", 0, kernel.Diffusion{}, kernel.Diffusion{}, normalized}
-	matern := func(nu float64) family {
-		m := kernel.Matern{Nu: nu}
-		return family{fmt.Sprintf("matern, ν = %g", nu), "matern", nu, m, m, normalized}
+	f, known := kernel.FamilyNamed(s.Family)
+	if !known {
+		return automatic(func(t kernel.Tried) int { return t.Values })
 	}
-	rough, smooth := matern(0.5), matern(2)
-	if c := s.Custom; c != nil {
-		return []family{{c.Name, c.Name, 0, c.Modulation, c.spectrum(), normalized}}
-	}
-	switch s.Family {
-	case "diffusion":
-		return []family{diffusion}
-	case "free":
-		return []family{{"free", "free", 0, kernel.Free{Len: hops}, kernel.Free{Len: hops}, normalized}}
-	case "power":
-		p, err := kernel.NewPower(s.Alpha)
-		if err != nil {
-			panic(err) // Check has accepted it
+	var all []family
+	for _, t := range f.Tried {
+		of := kernel.Member{Nu: cmp.Or(s.Nu, t.Nu), Alpha: s.Alpha, Hops: hops}
+		if all = append(all, familyOf(f, of)); s.Nu > 0 {
+			break
 		}
-		return []family{{"power series", "power", 0, p, p, normalized}}
-	case "matern":
-		if s.Nu > 0 {
-			return []family{matern(s.Nu)}
-		}
-		return []family{rough, matern(1), smooth, matern(4)}
 	}
-	return []family{diffusion, rough, smooth}
+	return all
+}
+
+// automatic returns the members of families that are tried where the choice is open, in the order of their places.
+func automatic(place func(t kernel.Tried) int) []family {
+	var all []family
+	for _, m := range kernel.AutomaticMembers(place) {
+		all = append(all, familyOf(m.Family, kernel.Member{Nu: m.Nu}))
+	}
+	return all
 }
 
 // freeLen is the longest walk that has a coefficient of its own in the family free.

@@ -119,7 +119,7 @@ func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, 
 	case t.spec.Method != "":
 		method = t.spec.Method
 		say("the method %s was requested", method)
-	case n <= denseNodes && (t.spec.Custom == nil || !cut):
+	case n <= denseNodes && t.spec.exact():
 		method = "dense"
 		say("dense: exact, and cheap for %d nodes", n)
 	case unit && t.diagonalFlops() > unitFlops:
@@ -161,10 +161,16 @@ const (
 // one. Coarser scales cover longer distances, so a few hops are enough on the
 // finest of many.
 func (t *Trainer) fineHops(many bool, method string, hops int) int {
-	if many && method == "grf" && t.spec.Hops == 0 && t.spec.Family != "free" && t.spec.Family != "power" && t.spec.Custom == nil {
+	if many && method == "grf" && t.spec.Hops == 0 && t.reaching() {
 		return finestHops
 	}
 	return hops
+}
+
+// reaching reports whether the family, if it is given, goes on with coarser scales.
+func (t *Trainer) reaching() bool {
+	f, known := kernel.FamilyNamed(t.spec.Family)
+	return !known || f.Coarse
 }
 
 // kernel returns the kernel of a candidate in a representation.
@@ -258,7 +264,7 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 		t.scales = scales
 	}
 	coarse := f.modulation
-	if f.family != "diffusion" && f.family != "matern" { // the others may have no length scale
+	if !f.Coarse {
 		coarse = kernel.Diffusion{}
 	}
 	name := fmt.Sprintf("%#v", coarse)
@@ -351,7 +357,7 @@ func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, erro
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	made := s.chosen()
-	s.Mean, s.NoiseSD, s.Solver, s.Custom, s.Covariates, s.Device = nil, nil, "", nil, nil, "" // not part of the kernel, or named by Family
+	s.Mean, s.NoiseSD, s.Solver, s.Covariates, s.Device = nil, nil, "", nil, "" // not part of the kernel
 	if t.lastMade != nil && reflect.DeepEqual(t.last, s) {
 		return t.lastMade, nil
 	}
@@ -452,7 +458,7 @@ func (t *Trainer) decideScales(ctx context.Context, places []int, method string,
 	if hops == 0 {
 		reach = "the kernel reaches everywhere"
 	}
-	if t.spec.Family == "power" {
+	if len(t.spec.Alpha) > 0 {
 		reach = fmt.Sprintf("the power series reaches %d hops", len(t.spec.Alpha)-1)
 	}
 	return []bool{false, true}, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", t.spacing(places), reach,

@@ -149,11 +149,14 @@ func TestCoveragesAsJSON(t *testing.T) {
 }
 
 // A custom family is validated like the others.
+func init() {
+	kernel.Register(kernel.Family{Name: "own", Of: func(kernel.Member) (kernel.Modulation, error) { return kernel.Diffusion{}, nil }})
+}
+
 func TestValidateCustomFamily(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 9)
-	own := grfgp.CustomFamily{Name: "own", Modulation: struct{ kernel.Diffusion }{}}
-	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Custom: &own}, crossval.Options{Folds: 4})
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Family: "own"}, crossval.Options{Folds: 4})
 	if err != nil || len(v.HeldOut) != d.Len() || !(v.RMSE < v.BaselineRMSE[crossval.Mean]) {
 		t.Errorf("%+v, %v", v, err)
 	}
