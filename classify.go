@@ -21,7 +21,6 @@ type Classification struct {
 	of         *Trainer
 	classifier gp.Classifier
 	spec       Spec // with the choices filled in
-	chosen     candidate
 	choice     ClassChoice
 	card       *gp.Card // nil: none
 

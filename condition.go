@@ -29,7 +29,7 @@ func (m *Model) Condition(ctx context.Context, d gp.Data) (*Model, error) {
 	other := *m
 	if solver := m.solverFor(own); solver != state.Solver {
 		state.Solver = solver
-		k, err := m.of.chosenKernel(ctx, m.spec)
+		k, err := m.of.chosenKernel(ctx, m.spec.Expression)
 		if err != nil {
 			return nil, err
 		}

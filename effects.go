@@ -1,6 +1,7 @@
 package grfgp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -121,93 +122,67 @@ func (m *Model) Effects(ctx context.Context) (*Effects, error) {
 
 // modelParts are the terms of a model's kernel with their hyperparameters, on nodes.
 type modelParts struct {
-	terms   terms
-	pairs   int
+	Expression
 	seed    uint64
+	theta   kernel.Theta
 	graph   kernel.Kernel // nil: none
 	near    kernel.Kernel // the graph's part of the product; nil: none
 	known   *knownKernel  // nil: none
-	theta   struct{ graph, linear, smooth, product []float64 }
-	inTime  []float64 // covariance of the last period with that of each measurement; nil without times
-	last    float64   // variance of time in the last period; 1 without times
-	nodes   []int     // of the measurements
-	ownSize int       // number of parameters of near
-	columns int       // number of blocks of covariates, which come first
+	inTime  []float64     // covariance of the last period with that of each measurement; nil without times
+	last    float64       // variance of time in the last period; 1 without times
+	nodes   []int         // of the measurements
+	columns int           // number of blocks of covariates, which come first
 }
 
 // parts takes the kernel of the model apart.
-func (m *Model) parts(ctx context.Context) (*modelParts, error) {
+func (m *Model) parts(ctx context.Context) (p *modelParts, err error) {
 	t := m.of
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := m.spec.chosen()
-	p := &modelParts{terms: c.terms, pairs: c.pairs, seed: t.spec.Seed, last: 1, nodes: NodesOf(t.graph, m.posterior.Measured())}
-	if p.terms == 0 {
-		p.terms = graphTerm
-	}
-	theta := t.inSpace(m.fitted.Theta())
-	take := func(n int) []float64 {
-		head := theta[:n]
-		theta = theta[n:]
-		return head
-	}
-	var err error
-	if p.terms.has(graphTerm) {
-		if p.graph, err = t.graphKernel(ctx, c, m.spec.Method); err != nil {
+	p = &modelParts{Expression: m.spec.Expression, theta: m.fitted.Hyperparameters(), seed: t.spec.Seed, last: 1,
+		nodes: NodesOf(t.graph, m.posterior.Measured())}
+	p.Terms = cmp.Or(p.Terms, GraphTerm)
+	if p.Terms.Has(GraphTerm) {
+		if p.graph, err = t.graphKernel(ctx, p.Expression, false); err != nil {
 			return nil, err
 		}
-		p.theta.graph = take(len(p.graph.Params()))
 	}
-	if p.terms&knownTerms != 0 {
-		if p.known, err = t.knownKernel(ctx, p.terms&knownTerms, c.pairs); err != nil {
+	if p.Terms&knownTerms != 0 {
+		if p.known, err = t.knownKernel(ctx, p.Terms&knownTerms, p.Pairs); err != nil {
 			return nil, err
 		}
-		if p.terms.has(covariateTerm) {
+		if p.Terms.Has(CovariateTerm) {
 			p.columns = len(t.known.covariates)
 		}
-		p.theta.linear = take(len(p.known.linear))
-		p.theta.smooth = take(len(p.known.smooth.Params()))
 	}
-	if p.terms.has(productTerm) {
-		plain := c
-		plain.many, plain.trend = false, false
-		if p.near, err = t.graphKernel(ctx, plain, m.spec.Method); err != nil {
+	if p.Terms.Has(ProductTerm) {
+		if p.near, err = t.near(ctx, p.Expression, false); err != nil {
 			return nil, err
 		}
-		p.ownSize = len(p.near.Params())
-		p.theta.product = take(len(kernel.Product(p.near, p.known.smooth).Params()))
-	}
-	if len(theta) > 0 {
-		return nil, fmt.Errorf("%d hyperparameters belong to no term", len(theta))
 	}
 	return p, p.times(ctx, m)
+}
+
+// thetaOf returns those hyperparameters under a path that a kernel has.
+func (p *modelParts) thetaOf(k kernel.Kernel, path string) []float64 {
+	return kernel.Begin(k.Params(), p.theta.Under(path))
 }
 
 // times sets the covariance in time of measurements with the last period.
 func (p *modelParts) times(ctx context.Context, m *Model) error {
 	t := m.of
-	n := len(t.spec.Times)
+	n := len(t.times)
 	if n == 0 {
 		return nil
 	}
+	k := t.overTime(kernel.Constant(1))
+	cov, err := k.At(kernel.Begin(k.Params(), p.theta))
+	if err != nil {
+		return err
+	}
 	gram := mat.NewSymDense(n, nil)
-	if t.spec.joint() {
-		theta := m.fitted.Theta()
-		cov, err := kernel.OverTime(kernel.Constant(1), t.spec.Times).At(slices.Concat([]float64{1}, theta[len(theta)-timeParams:]))
-		if err != nil {
-			return err
-		}
-		periods := make([]int, n)
-		for k := range periods {
-			periods[k] = k
-		}
-		if err := cov.Gram(ctx, gram, periods); err != nil {
-			return err
-		}
-	} else {
-		for k := range n {
-			gram.SetSym(k, k, 1)
-		}
+	if err := cov.Gram(ctx, gram, ints(0, n)); err != nil {
+		return err
 	}
 	p.last = gram.At(n-1, n-1)
 	for _, place := range m.posterior.Measured() {
@@ -217,23 +192,13 @@ func (p *modelParts) times(ctx context.Context, m *Model) error {
 	return nil
 }
 
-// productTheta are the hyperparameters of the smooth factor of the product.
-func (p *modelParts) productTheta() []float64 {
-	own := slices.Clone(p.theta.product[p.ownSize:])
-	params := p.known.smooth.Params()
-	if fixed := slices.IndexFunc(params, func(q kernel.Param) bool { return q.Variance }); fixed >= 0 {
-		own = slices.Insert(own, fixed, params[fixed].Start)
-	}
-	return own
-}
-
 // columns computes the effects of the source columns.
 func (e *Effects) columns(ctx context.Context, m *Model, p *modelParts) error {
 	set := m.spec.Covariates
 	if set == nil {
 		set = m.of.spec.Covariates
 	}
-	if !p.terms.has(covariateTerm) || set == nil || set.X == nil {
+	if !p.Terms.Has(CovariateTerm) || set == nil || set.X == nil {
 		return nil
 	}
 	all, err := e.most(ctx, sources(set), m, p, set)

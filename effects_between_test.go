@@ -30,7 +30,7 @@ func meanWhere(f, x []float64, bound, side float64) float64 {
 // have it.
 func atLearned(t *testing.T, m *Model, d gp.Data) *Model {
 	t.Helper()
-	k, err := m.of.chosenKernel(context.Background(), m.spec)
+	k, err := m.of.chosenKernel(context.Background(), m.spec.Expression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,18 +56,17 @@ func TestBetween(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	for _, c := range []struct {
-		terms []string
+		terms Terms
 		times []float64
-	}{{terms: []string{"graph", "covariates"}}, {terms: []string{"covariates", "roles"}},
-		{terms: []string{"graph", "covariates"}, times: []float64{1, 2}}} {
+	}{{terms: GraphTerm | CovariateTerm}, {terms: CovariateTerm | RoleTerm},
+		{terms: GraphTerm | CovariateTerm, times: []float64{1, 2}}} {
 		d := everyOther(y)
 		if c.times != nil {
 			for k := range d.Nodes {
 				d.Nodes[k] = Place(g, d.Nodes[k], k%2)
 			}
 		}
-		m, err := Fit(context.Background(), g, d, Spec{Covariates: set, Terms: c.terms, Times: c.times, Family: "diffusion", Scales: "one",
-			Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+		m, err := Fit(context.Background(), g, d, Spec{Expression: Expression{Terms: c.terms, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Times: c.times, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +158,7 @@ func TestBetweenOfAlikeColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"covariates"}, Method: "dense", Seed: 1})
+	m, err := Fit(context.Background(), g, everyOther(y), Spec{Expression: Expression{Terms: CovariateTerm, Method: "dense"}, Covariates: set, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,8 +188,7 @@ func TestDividedParts(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	m, err := Fit(context.Background(), g, everyOther(y),
-		Spec{Covariates: set, Terms: []string{"graph", "covariates", "roles"}, Family: "diffusion", Scales: "one", Trend: "none",
-			Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+		Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm | RoleTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +199,7 @@ func TestDividedParts(t *testing.T) {
 	matern := func(columns, roles, to int) float64 {
 		sum := 0.0
 		for b, block := range p.known.blocks {
-			from, length := roles, p.theta.smooth[1+b]
+			from, length := roles, p.thetaOf(p.known.smooth, p.known.path)[1+b]
 			if b < p.columns {
 				from = columns
 			}
@@ -210,7 +208,7 @@ func TestDividedParts(t *testing.T) {
 			}
 		}
 		r := math.Sqrt(3 * sum)
-		return p.theta.smooth[0] * (1 + r) * math.Exp(-r)
+		return p.thetaOf(p.known.smooth, p.known.path)[0] * (1 + r) * math.Exp(-r)
 	}
 	nodes, others := []int{0, 5, 48}, evenly(g.Len(), dividedAverages)
 	for _, ofColumns := range []bool{true, false} {
@@ -274,7 +272,7 @@ func TestBetweenByChance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"covariates"}, Method: "dense", Seed: 1})
+		m, err := Fit(context.Background(), g, everyOther(y), Spec{Expression: Expression{Terms: CovariateTerm, Method: "dense"}, Covariates: set, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

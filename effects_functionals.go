@@ -56,11 +56,11 @@ func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *sou
 // addLinear adds the covariances of the linear term of columns: those of states of
 // one source column, up to what all states have in common.
 func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *source) {
-	for k, l := range p.known.linear {
+	for _, l := range p.known.linear {
 		if l.of != ofColumns {
 			continue
 		}
-		variance := p.theta.linear[k] * l.scale * l.scale
+		variance := p.thetaOf(l.kernel, p.known.path)[0] * l.scale * l.scale
 		for s, state := range o.states {
 			for i, node := range p.nodes {
 				sum := 0.0
@@ -98,7 +98,7 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 		cross.Add(cross, &left)
 		prior.Add(prior, &square)
 	}
-	with, own, err := blocksOf(ctx, smooth, p.theta.smooth, measured, rows)
+	with, own, err := blocksOf(ctx, smooth, p.thetaOf(p.known.smooth, p.known.path), measured, rows)
 	if err != nil {
 		return err
 	}
@@ -106,10 +106,10 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 	if p.near == nil {
 		return nil
 	}
-	if with, own, err = blocksOf(ctx, smooth, p.productTheta(), measured, rows); err != nil {
+	if with, own, err = blocksOf(ctx, smooth, p.thetaOf(p.known.smooth, "product"), measured, rows); err != nil {
 		return err
 	}
-	near, among, err := blocksOf(ctx, p.near, p.theta.product[:p.ownSize], p.nodes, sample)
+	near, among, err := blocksOf(ctx, p.near, p.thetaOf(p.near, "product"), p.nodes, sample)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 // smoothOver returns the smooth kernel on rows of columns other than those of nodes.
 func (p *modelParts) smoothOver(x *mat.Dense) kernel.Kernel {
 	group, _ := p.grouped()
-	if p.pairs > 0 {
-		return kernel.Fourier(x, group, kernel.Matern32, p.pairs, p.seed)
+	if p.Pairs > 0 {
+		return kernel.Fourier(x, group, kernel.Matern32, p.Pairs, p.seed)
 	}
 	return kernel.Smooth(x, group, kernel.Matern32)
 }

@@ -2,7 +2,6 @@ package grfgp
 
 import (
 	"context"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,7 +13,7 @@ import (
 type namedTerm struct {
 	part   string
 	kernel kernel.Kernel
-	theta  []float64
+	theta  []float64 // without time
 }
 
 // named returns the terms of the kernel by parts. Linear terms over both covariates
@@ -22,12 +21,12 @@ type namedTerm struct {
 func (p *modelParts) named() []namedTerm {
 	var all []namedTerm
 	if p.graph != nil {
-		all = append(all, namedTerm{"graph", p.graph, p.theta.graph})
+		all = append(all, namedTerm{"graph", p.graph, kernel.Begin(p.graph.Params(), p.theta)})
 	}
 	if p.known == nil {
 		return all
 	}
-	for k, l := range p.known.linear {
+	for _, l := range p.known.linear {
 		for _, of := range []struct {
 			part   string
 			blocks []block
@@ -44,20 +43,21 @@ func (p *modelParts) named() []namedTerm {
 			if len(columns) > 0 {
 				x := beside(columns...)
 				x.Scale(l.scale, x)
-				all = append(all, namedTerm{of.part, kernel.Linear(x), p.theta.linear[k : k+1]})
+				all = append(all, namedTerm{of.part, kernel.Linear(x), p.thetaOf(l.kernel, p.known.path)})
 			}
 		}
 	}
 	together := bothKnown
-	switch p.terms & knownTerms {
-	case covariateTerm:
+	switch p.Terms & knownTerms {
+	case CovariateTerm:
 		together = "covariates"
-	case roleTerm:
+	case RoleTerm:
 		together = "roles"
 	}
-	all = append(all, namedTerm{together, p.known.smooth, p.theta.smooth})
+	all = append(all, namedTerm{together, p.known.smooth, p.thetaOf(p.known.smooth, p.known.path)})
 	if p.near != nil {
-		all = append(all, namedTerm{"graph × " + together, kernel.Product(p.near, p.known.smooth), p.theta.product})
+		k := kernel.Product(p.near, p.known.smooth)
+		all = append(all, namedTerm{"graph × " + together, k, p.thetaOf(k, "product")})
 	}
 	return all
 }
@@ -76,11 +76,11 @@ const (
 func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
 	t := m.of
 	nodes := t.graph.Nodes()
-	divided := p.terms.has(knownTerms)
+	divided := p.Terms.Has(knownTerms)
 	if divided {
 		nodes = evenly(len(nodes), dividedNodes)
 	}
-	places := Places(t.graph, nodes, t.spec.periods()-1)
+	places := Places(t.graph, nodes, t.periods()-1)
 	var names []string
 	sums := map[string][]float64{}
 	add := func(part string, mean []float64) {
@@ -92,12 +92,8 @@ func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
 		}
 	}
 	for _, term := range p.named() {
-		k, theta := t.overTime(term.kernel), term.theta
-		if t.spec.joint() {
-			all := m.fitted.Theta()
-			theta = slices.Concat(theta, all[len(all)-timeParams:])
-		}
-		cov, err := k.At(theta)
+		k := t.overTime(term.kernel)
+		cov, err := k.At(kernel.Begin(k.Params(), kernel.ThetaOf(term.kernel.Params(), term.theta), p.theta))
 		if err != nil {
 			return err
 		}
@@ -163,7 +159,7 @@ func (p *modelParts) averaged(ctx context.Context, m *Model, nodes []int, ofColu
 				}
 			}
 		}
-		cov, err := p.smoothOver(p.mixed(rows)).At(p.theta.smooth)
+		cov, err := p.smoothOver(p.mixed(rows)).At(p.thetaOf(p.known.smooth, p.known.path))
 		if err != nil {
 			return nil, err
 		}

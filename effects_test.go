@@ -65,12 +65,11 @@ func TestEffectsDense(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	d := everyOther(y)
-	for _, terms := range [][]string{{"graph", "covariates"}, {"covariates"}, {"graph", "covariates", "product"},
-		{"graph", "covariates", "roles"}} {
-		t.Run(strings.Join(terms, "+"), func(t *testing.T) {
+	for _, terms := range []Terms{GraphTerm | CovariateTerm, CovariateTerm, GraphTerm | CovariateTerm | ProductTerm,
+		GraphTerm | CovariateTerm | RoleTerm} {
+		t.Run(terms.String(), func(t *testing.T) {
 			t.Parallel()
-			m, err := Fit(context.Background(), g, d, Spec{Covariates: set, Terms: terms, Family: "diffusion", Scales: "one", Trend: "none",
-				Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+			m, err := Fit(context.Background(), g, d, Spec{Expression: Expression{Terms: terms, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,12 +96,11 @@ func TestEffectsOfSolvers(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	m, err := Fit(context.Background(), g, everyOther(y),
-		Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
-			Laplacian: normalized, Method: "dense", Solver: "iterative", Seed: 1})
+		Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Solver: "iterative", Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := m.of.chosenKernel(context.Background(), m.spec)
+	k, err := m.of.chosenKernel(context.Background(), m.spec.Expression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,23 +201,23 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 		}
 		return out
 	}
-	terms := termsOf(m.spec.Terms)
+	terms := m.spec.Terms
 	at := 0
 	next := func(n int) []float64 { at += n; return theta[at-n : at] }
 	near := mat.NewSymDense(g.Len(), nil)
-	if terms.has(graphTerm) {
+	if terms.Has(GraphTerm) {
 		next(2)
 	}
 	linear := next(1)[0] // of columns
 	next(len(p.known.linear) - 1)
 	smooth := next(1 + len(p.known.blocks))
 	var product []float64
-	if terms.has(productTerm) {
+	if terms.Has(ProductTerm) {
 		own := next(2 + len(p.known.blocks))
 		near = gram(p.near, own[:2])
 		product = append([]float64{1}, own[2:]...)
 	}
-	total, err := m.of.chosenKernel(context.Background(), m.spec)
+	total, err := m.of.chosenKernel(context.Background(), m.spec.Expression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,8 +407,7 @@ func TestEffectsCoverage(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := Fit(context.Background(), g, everyOther(y),
-			Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
-				Laplacian: normalized, Method: "dense", Seed: 1})
+			Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -447,8 +444,7 @@ func TestEffectsCoverage(t *testing.T) {
 func TestEffectsOfOtherModels(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 8)
-	spec := Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none",
-		Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1}
+	spec := Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1}
 	exact, err := Fit(context.Background(), g, everyOther(y), spec)
 	if err != nil {
 		t.Fatal(err)

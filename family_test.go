@@ -108,9 +108,9 @@ func TestCustomFamilyFits(t *testing.T) {
 		}
 		return p.Mean
 	}
-	dense := predict(grfgp.Spec{Family: custom, Method: "dense", Scales: "one", Trend: "none", Variance: "natural"})
-	for _, spec := range []grfgp.Spec{{Family: custom, Method: "series"}, {Family: "by-length", Hops: 3},
-		{Family: "by-length", Method: "series", Hops: 3}, {Family: custom, Method: "grf", Walks: 400, Hops: 3}} {
+	dense := predict(grfgp.Spec{Expression: grfgp.Expression{Family: custom, Method: "dense", Scales: "one", Trend: "none", Variance: "natural"}})
+	for _, spec := range []grfgp.Spec{{Expression: grfgp.Expression{Family: custom, Method: "series"}}, {Expression: grfgp.Expression{Family: "by-length", Hops: 3}},
+		{Expression: grfgp.Expression{Family: "by-length", Method: "series", Hops: 3}}, {Expression: grfgp.Expression{Family: custom, Method: "grf", Hops: 3}, Walks: 400}} {
 		spec.Scales, spec.Trend, spec.Variance = "one", "none", "natural"
 		limit := 1e-4
 		if spec.Method == "grf" {
@@ -122,10 +122,10 @@ func TestCustomFamilyFits(t *testing.T) {
 			}
 		}
 	}
-	predict(grfgp.Spec{Family: custom})                                // everything else is chosen
-	predict(grfgp.Spec{Family: custom, Scales: "many", Method: "grf"}) // other scales on top
+	predict(grfgp.Spec{Expression: grfgp.Expression{Family: custom}})                                // everything else is chosen
+	predict(grfgp.Spec{Expression: grfgp.Expression{Family: custom, Scales: "many", Method: "grf"}}) // other scales on top
 	if _, err := grfgp.Classify(t.Context(), g, gp.Labels{Nodes: []int{0, 1, 79, 80}, Class: []int{0, 0, 1, 1}, Classes: 2},
-		grfgp.Spec{Family: custom}, gp.Dirichlet); err != nil {
+		grfgp.Spec{Expression: grfgp.Expression{Family: custom}}, gp.Dirichlet); err != nil {
 		t.Error(err)
 	}
 }
@@ -134,7 +134,7 @@ func TestCustomFamilyFits(t *testing.T) {
 func TestCustomFamilyIsLoaded(t *testing.T) {
 	t.Parallel()
 	g, d := customTask(t)
-	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Family: custom})
+	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: custom}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestCustomFamilyInAnOptimizer(t *testing.T) {
 	t.Parallel()
 	g, d := customTask(t)
 	build := func() *grfgp.Optimizer {
-		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: custom}, bayesopt.Options{Seed: 1})
+		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Expression: grfgp.Expression{Family: custom}}, bayesopt.Options{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,13 +215,13 @@ func TestCustomFamilyInAnOptimizer(t *testing.T) {
 func TestCustomFamiliesAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []grfgp.Spec{
-		{Family: "four-steps"}, {Family: "by-length", Method: "dense"}, {Family: custom, Nu: 1}, {Family: custom, Alpha: []float64{1}},
+		{Expression: grfgp.Expression{Family: "four-steps"}}, {Expression: grfgp.Expression{Family: "by-length", Method: "dense"}}, {Expression: grfgp.Expression{Family: custom, Nu: 1}}, {Expression: grfgp.Expression{Family: custom}, Alpha: []float64{1}},
 	} {
 		if err := spec.Check(); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: %v", spec, err)
 		}
 	}
-	if err := (grfgp.Spec{Family: custom}).Check(); err != nil {
+	if err := (grfgp.Spec{Expression: grfgp.Expression{Family: custom}}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -255,7 +255,7 @@ func TestFamilyInOneFile(t *testing.T) {
 	}
 	var want []float64
 	for _, method := range []string{"dense", "series", "grf", "lowrank"} {
-		m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Family: "restart", Method: method, Scales: "one", Walks: 400, Hops: hopsOf(method)})
+		m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "restart", Method: method, Scales: "one", Hops: hopsOf(method)}, Walks: 400})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestFamilyInOneFile(t *testing.T) {
 			t.Errorf("%s: loaded as %v", method, err)
 		}
 	}
-	many, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Family: "restart", Method: "grf", Scales: "many"})
+	many, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "restart", Method: "grf", Scales: "many"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestFamilyInOneFile(t *testing.T) {
 	for i := 0; i < g.Len(); i += 2 {
 		l.Nodes, l.Class = append(l.Nodes, i), append(l.Class, i/41)
 	}
-	for _, spec := range []grfgp.Spec{{}, {Family: "restart"}} {
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Family: "restart"}}} {
 		c, err := grfgp.Classify(t.Context(), g, l, spec, gp.Dirichlet)
 		if err != nil {
 			t.Fatal(err)
@@ -304,7 +304,7 @@ func TestFamilyInOneFile(t *testing.T) {
 			t.Errorf("classes tried %v", all)
 		}
 	}
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "restart"}, bayesopt.Options{})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Expression: grfgp.Expression{Family: "restart"}}, bayesopt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

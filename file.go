@@ -160,7 +160,7 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if s.State.Values != s.Spec.kind() {
 		return nil, fmt.Errorf("%w: its values are of kind %s in one place and %s in another", ErrFile, s.Spec.kind(), s.State.Values)
 	}
-	k, err := t.chosenKernel(ctx, s.Spec)
+	k, err := t.chosenKernel(ctx, s.Spec.Expression)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 // knownHash returns the hash of the covariates that a kernel uses; empty if it uses
 // none.
 func knownHash(s Spec) string {
-	if s.Covariates == nil || !termsOf(s.Terms).has(covariateTerm) {
+	if s.Covariates == nil || !s.Terms.Has(CovariateTerm) {
 		return ""
 	}
 	hash := s.Covariates.Hash()

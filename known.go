@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -34,6 +35,9 @@ const (
 	linearTerms // number of linear terms
 )
 
+// linearNames are the last parts of the paths of their variances.
+var linearNames = []string{"columns", "neighbours", "connections", "words", "words nearby"}
+
 const (
 	directions = 64  // dimensions of connections and of words, at most
 	pairsMany  = 256 // pairs of Fourier features of a smooth term, where the covariance of measurements is not factored
@@ -43,42 +47,42 @@ const (
 type known struct {
 	covariates, roles []block
 	notes             []string // about roles
-	done              terms
+	done              Terms
 }
 
-// blocks returns the blocks of the given terms. The caller holds t.mu.
-func (t *Trainer) blocks(ctx context.Context, of terms) ([]block, error) {
-	if of.has(covariateTerm) && !t.known.done.has(covariateTerm) {
-		if t.spec.Covariates == nil {
+// blocks returns the blocks of the given terms. The caller holds b.mu.
+func (b *workshop) blocks(ctx context.Context, of Terms) ([]block, error) {
+	if of.Has(CovariateTerm) && !b.known.done.Has(CovariateTerm) {
+		if b.spec.Covariates == nil {
 			return nil, fmt.Errorf("%w: the kernel has a term of covariates, and no covariates are given; give the columns with which it was made",
 				ErrSpec)
 		}
-		b, err := t.covariateBlocks(ctx, t.spec.Covariates)
+		own, err := b.covariateBlocks(ctx, b.spec.Covariates)
 		if err != nil {
 			return nil, err
 		}
-		t.known.covariates, t.known.done = b, t.known.done|covariateTerm
+		b.known.covariates, b.known.done = own, b.known.done|CovariateTerm
 	}
-	if of.has(roleTerm) && !t.known.done.has(roleTerm) {
-		b, err := t.roleBlocks(ctx)
+	if of.Has(RoleTerm) && !b.known.done.Has(RoleTerm) {
+		own, err := b.roleBlocks(ctx)
 		if err != nil {
 			return nil, err
 		}
-		t.known.roles, t.known.done = b, t.known.done|roleTerm
+		b.known.roles, b.known.done = own, b.known.done|RoleTerm
 	}
 	var all []block
-	if of.has(covariateTerm) {
-		all = append(all, t.known.covariates...)
+	if of.Has(CovariateTerm) {
+		all = append(all, b.known.covariates...)
 	}
-	if of.has(roleTerm) {
-		all = append(all, t.known.roles...)
+	if of.Has(RoleTerm) {
+		all = append(all, b.known.roles...)
 	}
 	return all, nil
 }
 
 // covariateBlocks returns a block per source column, one of the neighbours' means of
 // all columns, one of the words, and one of the words in the wider neighbourhood.
-func (t *Trainer) covariateBlocks(ctx context.Context, s *covariate.Set) ([]block, error) {
+func (b *workshop) covariateBlocks(ctx context.Context, s *covariate.Set) ([]block, error) {
 	var all []block
 	if s.X != nil {
 		for g, name := range s.Groups {
@@ -90,14 +94,14 @@ func (t *Trainer) covariateBlocks(ctx context.Context, s *covariate.Set) ([]bloc
 			}
 			all = append(all, block{name, selectColumns(s.X, columns), ofColumns, nil})
 		}
-		all = append(all, block{"neighbours' columns", standardised(s.Neighbourhood(t.graph)), ofSurround, nil})
+		all = append(all, block{"neighbours' columns", standardised(s.Neighbourhood(b.graph)), ofSurround, nil})
 	}
 	if s.Words != nil {
 		own, err := s.WordVectors(ctx, directions)
 		if err != nil {
 			return nil, err
 		}
-		spread, err := s.SpreadWordVectors(ctx, t.graph, directions)
+		spread, err := s.SpreadWordVectors(ctx, b.graph, directions)
 		if err != nil {
 			return nil, err
 		}
@@ -108,14 +112,14 @@ func (t *Trainer) covariateBlocks(ctx context.Context, s *covariate.Set) ([]bloc
 
 // roleBlocks returns a block of structural numbers, the node's own and its neighbours'
 // means of them, and one of the nodes that one is joined to.
-func (t *Trainer) roleBlocks(ctx context.Context) ([]block, error) {
-	r, err := covariate.RolesOf(ctx, t.graph, covariate.RolesOptions{})
+func (b *workshop) roleBlocks(ctx context.Context) ([]block, error) {
+	r, err := covariate.RolesOf(ctx, b.graph, covariate.RolesOptions{})
 	if err != nil {
 		return nil, err
 	}
 	var all []block
 	if r.Numbers != nil {
-		around := (&covariate.Set{Nodes: t.graph.Len(), X: r.Numbers, Names: r.Names}).Neighbourhood(t.graph)
+		around := (&covariate.Set{Nodes: b.graph.Len(), X: r.Numbers, Names: r.Names}).Neighbourhood(b.graph)
 		all = append(all, block{"structure", beside(r.Numbers, standardised(around)), ofSurround, nil})
 	}
 	var joined, vectors []*mat.Dense
@@ -127,7 +131,7 @@ func (t *Trainer) roleBlocks(ctx context.Context) ([]block, error) {
 	if len(joined) > 0 {
 		all = append(all, block{"connections", beside(joined...), ofConnections, beside(vectors...)})
 	}
-	t.known.notes = r.Notes
+	b.known.notes = r.Notes
 	return present(all), nil
 }
 
@@ -203,6 +207,7 @@ func standardised(x *mat.Dense) *mat.Dense {
 
 // knownKernel is the part of a kernel over covariates and roles, term by term.
 type knownKernel struct {
+	path   string // of its hyperparameters: covariates, roles or covariates+roles
 	blocks []block
 	linear []linearPart
 	smooth kernel.Kernel // of all blocks together
@@ -217,32 +222,33 @@ type linearPart struct {
 // knownKernel returns the kernels of the given terms: a linear one for each kind of
 // block, with a mean variance of one over the nodes at s² = 1, and a smooth one of all
 // blocks together, in which every block has a length. Without pairs the smooth kernel is
-// exact. The caller holds t.mu.
-func (t *Trainer) knownKernel(ctx context.Context, of terms, pairs int) (*knownKernel, error) {
+// exact. The caller holds b.mu.
+func (b *workshop) knownKernel(ctx context.Context, of Terms, pairs int) (*knownKernel, error) {
 	key := knownKey{of, pairs}
-	if k := t.knownKernels[key]; k != nil {
+	if k := b.knownKernels[key]; k != nil {
 		return k, nil
 	}
-	blocks, err := t.blocks(ctx, of)
+	blocks, err := b.blocks(ctx, of)
 	if err != nil {
 		return nil, err
 	}
 	if len(blocks) == 0 {
 		return nil, fmt.Errorf("%w: covariates and roles are the same at all nodes; leave them out", ErrSpec)
 	}
-	k := newKnownKernel(blocks, pairs, t.spec.Seed)
-	if t.training > 0 { // the next candidate is likely to have the same terms
-		if t.knownKernels == nil {
-			t.knownKernels = map[knownKey]*knownKernel{}
+	k := newKnownKernel(blocks, pairs, b.spec.Seed)
+	k.path = strings.Join(of.Names(), "+")
+	if b.training > 0 { // the next candidate is likely to have the same terms
+		if b.knownKernels == nil {
+			b.knownKernels = map[knownKey]*knownKernel{}
 		}
-		t.knownKernels[key] = k
+		b.knownKernels[key] = k
 	}
 	return k, nil
 }
 
-// knownKey identifies the kernels of terms over what is known about nodes.
+// knownKey identifies the kernels of Terms over what is known about nodes.
 type knownKey struct {
-	of    terms
+	of    Terms
 	pairs int
 }
 
@@ -264,7 +270,7 @@ func newKnownKernel(blocks []block, pairs int, seed uint64) *knownKernel {
 		x := beside(parts...)
 		scale := 1 / math.Sqrt(max(meanSquareLength(x), 1e-12))
 		x.Scale(scale, x)
-		k.linear = append(k.linear, linearPart{term, kernel.Linear(x), scale})
+		k.linear = append(k.linear, linearPart{term, kernel.Linear(x, linearNames[term]), scale})
 	}
 	var all []*mat.Dense
 	var group []int
@@ -299,7 +305,7 @@ func meanSquareLength(x *mat.Dense) float64 {
 func (k *knownKernel) kernels() []kernel.Kernel {
 	var all []kernel.Kernel
 	for _, l := range k.linear {
-		all = append(all, l.kernel)
+		all = append(all, kernel.Named(k.path, l.kernel))
 	}
-	return append(all, k.smooth)
+	return append(all, kernel.Named(k.path, k.smooth))
 }

@@ -69,10 +69,10 @@ func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err erro
 func (m *Model) priorOnly(ctx context.Context, s Share) (count int, err error) {
 	lo, hi := s.Range()
 	nodes, measured := s.nodes[lo:hi], m.posterior.Measured()
-	if termsOf(m.spec.Terms)&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
+	if m.spec.Terms&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
 		return m.of.unseen(nodes, measured), nil
 	}
-	layered, err := m.of.layered(ctx, m.spec)
+	layered, err := m.of.layered(ctx, m.spec.Expression)
 	if err != nil {
 		return 0, err
 	}
@@ -107,7 +107,7 @@ func (s Spec) reach() (hops int, known bool) {
 	case f.Reach == nil:
 		return 0, false
 	}
-	return f.Reach(s.member()), true
+	return f.Reach(s.member(s.Expression)), true
 }
 
 // walkError returns nil if the kernel is exact, and on ranks other than 0.
@@ -136,7 +136,7 @@ func (m *Model) walkError(ctx context.Context, s Share, p Prediction) (*WalkErro
 	} else {
 		opts := fine.Features.Options()
 		e.Walkers = opts.Walks
-		on := m.of.walked(m.spec).walks()
+		on := m.of.walked(m.spec.Expression).walks()
 		est, err := walk.Pilot(ctx, on.w, on.on(opts), fine.Coeffs, limitPilot)
 		if err != nil {
 			return nil, err
@@ -188,18 +188,9 @@ func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kerne
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree,
-		lone: t.lone, matrices: map[string]*matrix{}}
-	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
-	t.mu.Lock()
-	for name, m := range t.matrices {
-		twin := *m
-		twin.features, twin.sampled = map[int]*walk.Features{}, nil
-		other.matrices[name] = &twin
-	}
-	other.lead, other.leadless, other.known = t.lead, t.leadless, t.known
-	t.mu.Unlock()
-
+	spec := m.spec
+	spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
+	other := t.with(spec, false)
 	rows := NodesOf(t.graph, append(slices.Clone(m.posterior.Measured()), nodes...))
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
@@ -222,7 +213,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 		return walk.SampleRows(ctx, on.w, opts, rows)
 	}
 	if fine != nil {
-		walked := other.walked(m.spec)
+		walked := other.walked(m.spec.Expression)
 		f, err := again(walked.walks(), *fine, needed[0])
 		if err != nil {
 			return nil, err
@@ -237,7 +228,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 		}
 		other.scales = append(other.scales, kernel.Scale{Prolong: l.Prolong, Features: f})
 	}
-	k, err := other.chosenKernel(ctx, m.spec)
+	k, err := other.chosenKernel(ctx, m.spec.Expression)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package grfgp
 import (
 	"context"
 	"math"
-	"sync"
 
 	"grfgp/graph"
 	"grfgp/walk"
@@ -75,10 +74,7 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 	if err := spec.Check(); err != nil {
 		return Memory{}, err
 	}
-	t := &Trainer{spec: spec, matrices: map[string]*matrix{}}
-	t.setMatrix(g)
-	e := estimator{Trainer: t, job: job, nodes: float64(g.Len())}
-	e.degree = sync.OnceValue(func() degree { return degreeOf(g) })
+	e := estimator{workshop: newWorkshop(g, spec), job: job, nodes: float64(g.Len())}
 	method, hops, _ := e.decide(min(job.Measurements, g.Len()), spec.Variance == "unit" || job.Classes > 0)
 	if job.Classes > 0 {
 		method, hops, _ = e.decide(min(job.Measurements, classLearned), true)
@@ -123,7 +119,7 @@ func (p phases) peak() int64 {
 
 // estimator adds up the memory of a job.
 type estimator struct {
-	*Trainer
+	*workshop
 	job   Job
 	nodes float64
 }
@@ -223,10 +219,10 @@ func (e *estimator) learning(method string, hops int) float64 {
 func (e *estimator) known(method string) float64 {
 	of, _ := e.offers(method)
 	columns, bytes := 0., 0.
-	if s := e.spec.Covariates; s != nil && of.has(covariateTerm) {
+	if s := e.spec.Covariates; s != nil && of.Has(CovariateTerm) {
 		columns += float64(s.Dim())
 	}
-	if of.has(roleTerm) {
+	if of.Has(RoleTerm) {
 		columns += roleColumns
 	}
 	if columns > 0 {

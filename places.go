@@ -3,7 +3,6 @@ package grfgp
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -92,16 +91,32 @@ func (s Spec) noTimes(what string) error {
 	return nil
 }
 
+// calendar is a graph in periods.
+type calendar struct {
+	graph *graph.Graph
+	times []float64 // nil: there is no time
+	apart bool      // periods are independent
+}
+
+// calendar returns the graph in the periods of the Spec.
+func (s Spec) calendar(g *graph.Graph) calendar { return calendar{g, s.Times, !s.joint()} }
+
+// joint reports whether periods inform each other.
+func (c calendar) joint() bool { return c.times != nil && !c.apart }
+
+// periods returns the number of periods, 1 without times.
+func (c calendar) periods() int { return max(1, len(c.times)) }
+
 // places returns the number of places.
-func (t *Trainer) places() int { return t.graph.Len() * t.spec.periods() }
+func (c calendar) places() int { return c.graph.Len() * c.periods() }
 
 // distinct returns the number of distinct nodes of places: columns of a kernel on nodes
 // serve all periods.
-func (t *Trainer) distinct(places []int) int {
-	if t.spec.Times == nil {
+func (c calendar) distinct(places []int) int {
+	if c.times == nil {
 		return len(places)
 	}
-	nodes := NodesOf(t.graph, places)
+	nodes := NodesOf(c.graph, places)
 	slices.Sort(nodes)
 	return len(slices.Compact(nodes))
 }
@@ -109,7 +124,7 @@ func (t *Trainer) distinct(places []int) int {
 // work returns the number of measurements without time whose likelihood takes about as
 // long: fewer than there are, if the places are a table.
 func (t *Trainer) work(own gp.Data) (count int, table bool) {
-	if t.spec.Times != nil && own.NoiseVar == nil && own.Count == nil && t.spec.kind() == gp.Gaussian {
+	if t.times != nil && own.NoiseVar == nil && own.Count == nil && t.spec.kind() == gp.Gaussian {
 		k := t.overTime(kernel.Constant(t.graph.Len()))
 		if work := kernel.TrainingOf(k).Tabular(own.Nodes); work > 0 {
 			return work, true
@@ -155,96 +170,51 @@ func (t *Trainer) retrainOverTime(ctx context.Context, k kernel.Kernel, own gp.D
 }
 
 // overTime returns a kernel on nodes as one on places.
-func (t *Trainer) overTime(k kernel.Kernel) kernel.Kernel {
+func (c calendar) overTime(k kernel.Kernel) kernel.Kernel {
 	switch {
-	case t.spec.Times == nil:
+	case c.times == nil:
 		return k
-	case t.spec.joint():
-		return kernel.OverTime(k, t.spec.Times)
+	case c.apart:
+		return kernel.EachPeriod(k, len(c.times))
 	}
-	return kernel.EachPeriod(k, len(t.spec.Times))
-}
-
-// timeParams is the number of hyperparameters of time, which come last: the time scale
-// and the change.
-const timeParams = 2
-
-// inSpace returns the hyperparameters without those of time.
-func (t *Trainer) inSpace(theta []float64) []float64 {
-	if t.spec.joint() {
-		return theta[: len(theta)-timeParams : len(theta)-timeParams]
-	}
-	return theta
-}
-
-// nodeParams returns the hyperparameters of a kernel without those of time.
-func (t *Trainer) nodeParams(k kernel.Kernel) []kernel.Param {
-	p := k.Params()
-	if t.spec.joint() {
-		return p[:len(p)-timeParams]
-	}
-	return p
+	return kernel.OverTime(k, c.times)
 }
 
 // timeStarts are hyperparameters of time to start learning from: change over one, four
 // and sixteen of the mean gaps between periods with measurements.
-func (t *Trainer) timeStarts(places []int) [][]float64 {
+func (c calendar) timeStarts(places []int) (all []kernel.Theta) {
 	var measured []int
 	for _, p := range places {
-		_, period := AtPlace(t.graph, p)
+		_, period := AtPlace(c.graph, p)
 		measured = append(measured, period)
 	}
 	slices.Sort(measured)
 	gap := 1.0
 	if n := len(slices.Compact(measured)); n > 1 {
-		gap = (t.spec.Times[slices.Max(measured)] - t.spec.Times[measured[0]]) / float64(n-1)
+		gap = (c.times[slices.Max(measured)] - c.times[measured[0]]) / float64(n-1)
 	}
-	return [][]float64{{4 * gap, 1}, {gap, 1}, {16 * gap, 0.3}}
-}
-
-// startsInTime adds hyperparameters of time to those of a kernel on nodes from which
-// learning starts: the learned ones of the best kernel so far, and several if there is
-// none. Without starts, those of the kernel are taken.
-func (c *contest) startsInTime(k kernel.Kernel, starts [][]float64) [][]float64 {
-	if !c.spec.joint() {
-		return starts
-	}
-	if starts == nil {
-		for _, theta := range kernel.Starts(k) {
-			starts = append(starts, c.inSpace(theta))
-		}
-	}
-	times := c.timeStarts(c.own.Nodes)
-	if len(c.tried) > 0 {
-		theta := likeliest(c.tried).model.Theta()
-		times = [][]float64{theta[len(theta)-timeParams:]}
-	}
-	var all [][]float64
-	for _, theta := range starts {
-		for _, more := range times {
-			all = append(all, slices.Concat(theta, more))
-		}
+	for _, v := range [][2]float64{{4 * gap, 1}, {gap, 1}, {16 * gap, 0.3}} {
+		all = append(all, kernel.Theta{{Path: "time/scale", Number: v[0]}, {Path: "time/change", Number: v[1]}})
 	}
 	return all
 }
 
 // whyTimes says what the model over time is.
-func (t *Trainer) whyTimes() []string {
+func (c calendar) whyTimes() []string {
 	switch {
-	case t.spec.Times == nil:
+	case c.times == nil:
 		return nil
-	case t.spec.joint():
-		return []string{fmt.Sprintf("one function of node and time, over %d periods: a part that stays and a part that changes",
-			len(t.spec.Times))}
+	case c.joint():
+		return []string{fmt.Sprintf("one function of node and time, over %d periods: a part that stays and a part that changes", len(c.times))}
 	}
-	return []string{fmt.Sprintf("independent functions in %d periods, with the same hyperparameters", len(t.spec.Times))}
+	return []string{fmt.Sprintf("independent functions in %d periods, with the same hyperparameters", len(c.times))}
 }
 
 // byPeriod returns the nodes of places by period.
-func (t *Trainer) byPeriod(places []int) [][]int {
-	all := make([][]int, t.spec.periods())
+func (c calendar) byPeriod(places []int) [][]int {
+	all := make([][]int, c.periods())
 	for _, p := range places {
-		node, period := AtPlace(t.graph, p)
+		node, period := AtPlace(c.graph, p)
 		all[period] = append(all[period], node)
 	}
 	return all
@@ -253,35 +223,35 @@ func (t *Trainer) byPeriod(places []int) [][]int {
 // hopsToMeasured returns a function from a place to the hops from its node to the nearest
 // measurement that informs it: one of any period, or of the same if periods are
 // independent. It is −1 if there is none.
-func (t *Trainer) hopsToMeasured(measured []int) func(place int) int {
-	if t.spec.Times == nil || t.spec.joint() {
-		hops := t.graph.Hops(NodesOf(t.graph, measured))
+func (c calendar) hopsToMeasured(measured []int) func(place int) int {
+	if !c.apart || c.times == nil {
+		hops := c.graph.Hops(NodesOf(c.graph, measured))
 		return func(place int) int {
-			node, _ := AtPlace(t.graph, place)
+			node, _ := AtPlace(c.graph, place)
 			return hops[node]
 		}
 	}
-	nodes, hops := t.byPeriod(measured), make([][]int, t.spec.periods())
+	nodes, hops := c.byPeriod(measured), make([][]int, c.periods())
 	return func(place int) int {
-		node, period := AtPlace(t.graph, place)
+		node, period := AtPlace(c.graph, place)
 		switch {
 		case len(nodes[period]) == 0:
 			return -1
 		case hops[period] == nil:
-			hops[period] = t.graph.Hops(nodes[period])
+			hops[period] = c.graph.Hops(nodes[period])
 		}
 		return hops[period][node]
 	}
 }
 
 // unseen counts the places in periods that no measurement informs.
-func (t *Trainer) unseen(places, measured []int) (count int) {
-	if t.spec.Times == nil || t.spec.joint() {
+func (c calendar) unseen(places, measured []int) (count int) {
+	if !c.apart || c.times == nil {
 		return 0
 	}
-	nodes := t.byPeriod(measured)
+	nodes := c.byPeriod(measured)
 	for _, p := range places {
-		if _, period := AtPlace(t.graph, p); len(nodes[period]) == 0 {
+		if _, period := AtPlace(c.graph, p); len(nodes[period]) == 0 {
 			count++
 		}
 	}
@@ -291,16 +261,16 @@ func (t *Trainer) unseen(places, measured []int) (count int) {
 // nodePrior returns the covariance of one period.
 func (m *Model) nodePrior(ctx context.Context) (kernel.Covariance, error) {
 	t := m.of
-	if t.spec.Times == nil {
+	if t.times == nil {
 		return m.posterior.Prior(), nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k, err := t.nodeKernel(ctx, m.spec.chosen(), m.spec.Method)
+	k, err := t.nodeKernel(ctx, m.spec.Expression, false)
 	if err != nil {
 		return nil, err
 	}
-	return k.At(t.inSpace(m.fitted.Theta()))
+	return k.At(kernel.Begin(k.Params(), m.fitted.Hyperparameters()))
 }
 
 // OverPeriods returns the model, with the same hyperparameters and measurements, over
@@ -326,9 +296,9 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 		data.Nodes[k] = Place(m.of.graph, node, at)
 	}
 	other := *m
-	other.of, other.data = m.of.with(spec), data
+	other.of, other.data = &Trainer{workshop: m.of.with(spec, true), hash: m.of.hash, open: m.of.open}, data
 	other.spec.Times, other.spec.TimeNames = spec.Times, spec.TimeNames
-	k, err := other.of.chosenKernel(ctx, other.spec)
+	k, err := other.of.chosenKernel(ctx, other.spec.Expression)
 	if err != nil {
 		return nil, err
 	}
@@ -342,20 +312,4 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 	}
 	other.posterior, err = other.fitted.Condition(ctx, own)
 	return &other, err
-}
-
-// with returns a Trainer of another Spec with a copy of what was computed so far, for a
-// Spec that needs the same of the graph.
-func (t *Trainer) with(spec Spec) *Trainer {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	other := &Trainer{spec: spec, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash, levels: t.levels,
-		degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
-		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
-	for name, m := range t.matrices {
-		own := *m
-		own.features, own.sampled = maps.Clone(m.features), nil
-		other.matrices[name] = &own
-	}
-	return other
 }

@@ -25,7 +25,7 @@ func (s Spec) CheckOn(g *graph.Graph) error {
 			n, max(n, defaultRank))
 	case s.Trend == "degree" && degreeOf(g).spread < spreadTiny:
 		return errNoTrend
-	case termsOf(s.Terms).has(covariateTerm) && s.Covariates == nil:
+	case s.Terms.Has(CovariateTerm) && s.Covariates == nil:
 		return fmt.Errorf("%w: a term of covariates, and no covariates; give the columns to use, or leave the term out", ErrSpec)
 	}
 	return nil

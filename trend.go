@@ -1,7 +1,6 @@
 package grfgp
 
 import (
-	"fmt"
 	"math"
 	"sync"
 
@@ -58,22 +57,3 @@ const (
 	spreadLeast = 0.3
 	spreadTiny  = 1e-9
 )
-
-// decideTrend returns whether all kernels have a trend (all), and whether the best
-// kernel without a trend is also tried with one (last).
-func (t *Trainer) decideTrend(method string) (all, last bool, why string, err error) {
-	switch {
-	case t.spec.Trend == "degree" && t.degree().spread < spreadTiny:
-		return false, false, "", errNoTrend
-	case t.spec.Trend == "degree":
-		return true, false, "a trend with the degree was requested", nil
-	case t.spec.Trend == "none":
-		return false, false, "no trend was requested", nil
-	case method == "lowrank":
-		return false, false, "low rank has no trend", nil
-	case t.degree().spread < spreadLeast:
-		return false, false, "degrees vary too little for a trend", nil
-	}
-	return false, true, fmt.Sprintf("degrees vary by a factor of %.2g (one sd): a trend with the log degree was tried",
-		math.Exp(t.degree().spread)), nil
-}

@@ -36,7 +36,7 @@ func TestValidate(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 15)
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
-		v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{Folds: 5, Scheme: scheme})
+		v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}}, crossval.Options{Folds: 5, Scheme: scheme})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func fixedly(t *testing.T, g *graph.Graph, m *grfgp.Model, folds int) (*crossval
 func TestValidateFixed(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 12)
-	for _, spec := range []grfgp.Spec{{Family: "diffusion"}, {Family: "diffusion", Transform: "log"}} {
+	for _, spec := range []grfgp.Spec{{Expression: grfgp.Expression{Family: "diffusion"}}, {Expression: grfgp.Expression{Family: "diffusion"}, Transform: "log"}} {
 		m, err := grfgp.Fit(t.Context(), g, d, spec)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestValidateFixed(t *testing.T) {
 			}
 		}
 	}
-	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Family: "diffusion"})
+	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,12 +126,12 @@ func TestValidateFixed(t *testing.T) {
 func TestZeroOptions(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 6)
-	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{})
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}}, crossval.Options{})
 	if err != nil || v.Folds != 10 || v.Scheme != crossval.Scattered || len(v.HeldOut) != d.Len() {
 		t.Errorf("%+v, %v", v, err)
 	}
 	few := d.Select([]int{0, 0, 1, 2, 3, 4, 5})
-	if v, err = crossval.Validate(t.Context(), g, few, grfgp.Spec{Family: "diffusion"}, crossval.Options{}); err != nil || v.Folds != 6 {
+	if v, err = crossval.Validate(t.Context(), g, few, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}}, crossval.Options{}); err != nil || v.Folds != 6 {
 		t.Errorf("six nodes: %+v, %v", v, err)
 	}
 	if _, err := crossval.Validate(t.Context(), g, d.Select([]int{0, 0}), grfgp.Spec{}, crossval.Options{}); !errors.Is(err, gp.ErrData) {
@@ -156,7 +156,7 @@ func init() {
 func TestValidateCustomFamily(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 9)
-	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Family: "own"}, crossval.Options{Folds: 4})
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "own"}}, crossval.Options{Folds: 4})
 	if err != nil || len(v.HeldOut) != d.Len() || !(v.RMSE < v.BaselineRMSE[crossval.Mean]) {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -75,7 +75,7 @@ func init() {
 func TestOwnPolicyAndFamily(t *testing.T) {
 	t.Parallel()
 	g, values := hill(t, 100)
-	spec := grfgp.Spec{Family: "near"}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "near"}}
 	r, err := replay.Run(t.Context(), g, values, spec, replay.Options{
 		Policies: []replay.Policy{{Name: "greedy", Policy: greedy{}}, {Name: "luck", Policy: bayesopt.Random{}}},
 		Start:    10, Steps: 10, Seeds: 2,

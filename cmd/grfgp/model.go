@@ -243,7 +243,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m),
 		c.Fit.LogLikelihood)
 	a.tellReasons(c.Why, c.Cautions)
-	if s := spec.Covariates; s != nil && !s.Empty() && spec.Terms == nil && c.Method != "lowrank" &&
+	if s := spec.Covariates; s != nil && !s.Empty() && spec.Terms == 0 && c.Method != "lowrank" &&
 		!slices.Contains(c.Terms, "covariates") && !slices.Contains(c.Terms, "product") {
 		a.Talk.Say("  note: the covariates do not improve the likelihood, so the model leaves them out")
 	}

@@ -131,7 +131,7 @@ func searchPart(p panel, a arm, o Options, seed uint64, last *lastTask) Part {
 	case "ours":
 		s.Spec = grfgp.Spec{Seed: s.Seed}
 	case "authors":
-		s.Spec = grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: p.hops, Walks: p.walks, Trend: "none", Seed: s.Seed}
+		s.Spec = grfgp.Spec{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Hops: p.hops, Trend: "none"}, Walks: p.walks, Seed: s.Seed}
 		work /= 5
 	case "walks", "untrained":
 		s.Walks, s.Hops, s.Untrained = p.walks, p.hops, a.key == "untrained"

@@ -54,15 +54,15 @@ type topicArm struct {
 }
 
 // coraFeatures samples features with a quarter of the paper's density.
-var coraFeatures = grfgp.Spec{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Walks: 40, Hops: 10}
+var coraFeatures = grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Hops: 10}, Walks: 40}
 
 var topicArms = []topicArm{
 	{"features, Dirichlet", coraFeatures, gp.Dirichlet, 10, 0, 7},
 	{"features, one-vs-all", coraFeatures, gp.OneVsAll, 10, 0, 6},
 	{"features, softmax", coraFeatures, gp.Variational, 3, 0, 15},
 	{"features, RobustMax", coraFeatures, gp.RobustMax, 3, 0, 15},
-	{"matern, Dirichlet", grfgp.Spec{Method: "series", Family: "matern", Nu: 2, Scales: "one"}, gp.Dirichlet, 10, 0, 7},
-	{"diffusion, Dirichlet", grfgp.Spec{Method: "series", Family: "diffusion", Scales: "one"}, gp.Dirichlet, 10, 0, 5},
+	{"matern, Dirichlet", grfgp.Spec{Expression: grfgp.Expression{Method: "series", Family: "matern", Nu: 2, Scales: "one"}}, gp.Dirichlet, 10, 0, 7},
+	{"diffusion, Dirichlet", grfgp.Spec{Expression: grfgp.Expression{Method: "series", Family: "diffusion", Scales: "one"}}, gp.Dirichlet, 10, 0, 5},
 	{"auto", grfgp.Spec{}, gp.Dirichlet, 10, 0, 40},
 	{"spreading", grfgp.Spec{}, gp.Spreading, 10, 0, 1},
 	{"auto, 20 labels a class", grfgp.Spec{}, gp.Dirichlet, 20, 20, 5},

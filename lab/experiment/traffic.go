@@ -76,16 +76,16 @@ func trafficParts(o Options) []Part {
 			add(learnableArm, 3, n, grfgp.Spec{})
 		}
 		for _, n := range few {
-			add(repellingArm, 10, n, grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 10, Walks: n})
+			add(repellingArm, 10, n, grfgp.Spec{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Hops: 10}, Walks: n})
 		}
-		add(trainedArm, 0, 0, grfgp.Spec{Family: "diffusion", Method: "dense", Scales: "one"})
-		add(maternArm, 0, 0, grfgp.Spec{Family: "matern", Nu: 2, Method: "dense", Scales: "one"})
+		add(trainedArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "dense", Scales: "one"}})
+		add(maternArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 2, Method: "dense", Scales: "one"}})
 		add(autoArm, 0, 0, grfgp.Spec{})
 		if !o.Quick {
-			add(longArm, 60, 1000, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Hops: 60, Walks: 1000})
-			add(roughArm, 0, 0, grfgp.Spec{Family: "matern", Nu: 0.5, Method: "dense", Scales: "one"})
-			add(oneArm, 0, 0, grfgp.Spec{Scales: "one"})
-			add(manyArm, 0, 0, grfgp.Spec{Scales: "many"})
+			add(longArm, 60, 1000, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one", Hops: 60}, Walks: 1000})
+			add(roughArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 0.5, Method: "dense", Scales: "one"}})
+			add(oneArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Scales: "one"}})
+			add(manyArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Scales: "many"}})
 		}
 	}
 	have := ready("traffic")

@@ -62,20 +62,20 @@ func windParts(o Options) []Part {
 		all = append(all, s)
 	}
 	none := grfgp.Spec{}
-	free := grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 4, Walks: 128}
-	matern := grfgp.Spec{Family: "matern", Nu: 2, Method: "series", Scales: "one"}
+	free := grfgp.Spec{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Hops: 4}, Walks: 128}
+	matern := grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 2, Method: "series", Scales: "one"}}
 	if o.Quick { // seconds
-		add(autoArm, equalWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Walks: 20}, 0)
+		add(autoArm, equalWeights, 0, 0, 1000, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one"}, Walks: 20}, 0)
 	} else {
 		for _, level := range dataset.Levels {
 			add(repellingArm, distanceWeights, 4, 128, level, free, 0)
 			add(repellingArm, equalWeights, 4, 128, level, free, 0)
 			add(maternArm, equalWeights, 0, 0, level, matern, 0)
 			add(autoArm, equalWeights, 0, 0, level, none, 0)
-			add(manyArm, equalWeights, 0, 0, level, grfgp.Spec{Scales: "many"}, 0)
+			add(manyArm, equalWeights, 0, 0, level, grfgp.Spec{Expression: grfgp.Expression{Scales: "many"}}, 0)
 		}
-		add(oneArm, equalWeights, 0, 0, 1000, grfgp.Spec{Scales: "one"}, 0)
-		add(trainedArm, equalWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"}, 0)
+		add(oneArm, equalWeights, 0, 0, 1000, grfgp.Spec{Expression: grfgp.Expression{Scales: "one"}}, 0)
+		add(trainedArm, equalWeights, 0, 0, 1000, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "series", Scales: "one"}}, 0)
 		add(maternArm, inverseWeights, 0, 0, 1000, matern, 0)
 	}
 	for seed := range o.Repeats(1, 3) {
