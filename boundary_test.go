@@ -162,7 +162,8 @@ func TestNoKernelIsAnError(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.Spreading} {
-		if err := only(grfgp.Classify(gone, rings, l, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "one"}}, method)); !errors.Is(err, context.Canceled) ||
+		if err := only(grfgp.Classify(gone, rings, l, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "one"}},
+			method)); !errors.Is(err, context.Canceled) ||
 			errors.Is(err, errHalfMade) {
 			t.Errorf("%v, when nobody waits any more: %v", method, err)
 		}
@@ -318,8 +319,10 @@ func TestResumeWantsTheSameSpec(t *testing.T) {
 		}
 		return c
 	}
-	grf := grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Scales: "one", Trend: "none", Hops: 6}, Walks: 30, Seed: 1}
-	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Hops: 12}}, {Expression: grfgp.Expression{Family: "matern"}}, {Expression: grfgp.Expression{Family: "matern", Nu: 1, Method: "series"}},
+	grf := grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Scales: "one", Trend: "none", Hops: 6},
+		Walks: 30, Seed: 1}
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Hops: 12}}, {Expression: grfgp.Expression{Family: "matern"}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: 1, Method: "series"}},
 		{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 8}, {NoiseSD: &noise}, grf} {
 		if err := start(spec).Resume(t.Context(), made(spec)); err != nil {
 			t.Errorf("%+v: %v", spec, err)

@@ -167,7 +167,8 @@ func TestClassifyErrors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Expression: grfgp.Expression{Family: "cubist"}}, gp.Dirichlet); !errors.Is(err,
+	if _, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Expression: grfgp.Expression{Family: "cubist"}},
+		gp.Dirichlet); !errors.Is(err,
 		grfgp.ErrSpec) {
 		t.Errorf("a family that is none: %v", err)
 	}

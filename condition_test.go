@@ -39,7 +39,8 @@ func TestCondition(t *testing.T) {
 	}{
 		"gaussian":    {Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none"}, wave, 0},
 		"many scales": {Spec{Expression: Expression{Scales: "many"}, Roles: "none"}, wave, 0},
-		"covariates": {Spec{Expression: Expression{Family: "diffusion", Scales: "one", Terms: GraphTerm | CovariateTerm}, Roles: "none", Covariates: known},
+		"covariates": {Spec{Expression: Expression{Family: "diffusion", Scales: "one", Terms: GraphTerm | CovariateTerm},
+			Roles: "none", Covariates: known},
 			func(i int) float64 { return wave(i) + lanes[i] }, 0},
 		"logarithms": {Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none", Transform: "log"},
 			func(i int) float64 { return math.Exp(wave(i)) }, 0},

@@ -174,7 +174,7 @@ func (c *contest) next(e Expression) *progress.Work {
 	}
 	c.left = max(0, c.left-cost)
 	w := c.work.Part(cost, c.left+c.after)
-	w.Step("trying " + e.String())
+	w.Step("trying " + e.Name())
 	return w
 }
 

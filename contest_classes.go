@@ -49,7 +49,7 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	}
 	t.forget(best.Expression)
 	opts.Progress = work.Part(final, 0)
-	opts.Progress.Step("fitting " + best.String())
+	opts.Progress.Step("fitting " + best.Name())
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, best.kernel, own, opts); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 	default:
 		opts.Starts = [][]float64{like.choice.Fit.Theta}
 	}
-	work.Step("fitting " + like.spec.Expression.String())
+	work.Step("fitting " + like.spec.Name())
 	made, err := t.classKernel(ctx, like.spec.Expression)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (c *classContest) fit(ctx context.Context, e Expression, starts []kernel.Th
 	if err != nil {
 		return attempt{}, err
 	}
-	c.tell.Candidates = append(c.tell.Candidates, TriedClassKernel{e.String(), report.Score, report.Accuracy})
+	c.tell.Candidates = append(c.tell.Candidates, TriedClassKernel{e.Name(), report.Score, report.Accuracy})
 	return attempt{Expression: e, theta: report.Hyperparameters(), worth: worthOf(report, c.labels), kernel: made, class: report}, nil
 }
 
@@ -395,7 +395,7 @@ func (c *Classification) choose(chosen Expression) {
 	}
 	if n := len(c.choice.Candidates); n > 1 {
 		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried, after a penalty of one nat "+
-			"per hyperparameter", chosen, n))
+			"per hyperparameter", chosen.Name(), n))
 	}
 	if w := c.choice.Spreading; w > 0 {
 		by := "by how well it predicts labels left out"

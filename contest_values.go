@@ -180,7 +180,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *p
 	t.forget(best.Expression)
 	if sketch {
 		last := work.Part(1, 0)
-		last.Step("fitting " + best.String())
+		last.Step("fitting " + best.Name())
 		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, best.Expression, m.fitted.Hyperparameters(),
 			gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Device: card, Progress: last}); err != nil {
 			return nil, err
@@ -590,11 +590,11 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 	}
 	if first := likeliest(tried); first.Expression != best.Expression {
 		return fmt.Sprintf("%v was chosen: %v has a higher marginal likelihood, but predicts held-out measurements no better at the distances "+
-			"of the unmeasured nodes", best.Expression, first.Expression)
+			"of the unmeasured nodes", best.Name(), first.Name())
 	}
 	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter, "+
 		"more where measurements are few, and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)",
-		best.Expression, len(tried), by)
+		best.Name(), len(tried), by)
 }
 
 // choose records the chosen kernel and the reason.
@@ -603,7 +603,7 @@ func (m *Model) choose(e Expression, tried []attempt, why string) {
 	m.choice.Family, m.choice.Scales, m.choice.Variance, m.choice.Trend, m.choice.Hops = e.FamilyWords(), e.Scales, e.Variance, e.Trend, e.Hops
 	m.choice.Terms = e.Terms.Names()
 	for _, a := range tried {
-		m.choice.Candidates = append(m.choice.Candidates, TriedKernel{a.String(), a.report.LogLikelihood, a.report.LOOScore})
+		m.choice.Candidates = append(m.choice.Candidates, TriedKernel{a.Name(), a.report.LogLikelihood, a.report.LOOScore})
 	}
 	if len(tried) > 1 {
 		m.choice.Why = append(m.choice.Why, why)

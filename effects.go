@@ -12,6 +12,7 @@ import (
 	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/kernel"
+	"grfgp/kernel/covariates"
 )
 
 // Effects say what the columns of a node table do to the quantity, as a fitted model
@@ -123,15 +124,14 @@ func (m *Model) Effects(ctx context.Context) (*Effects, error) {
 // modelParts are the terms of a model's kernel with their hyperparameters, on nodes.
 type modelParts struct {
 	Expression
-	seed    uint64
 	theta   kernel.Theta
-	graph   kernel.Kernel // nil: none
-	near    kernel.Kernel // the graph's part of the product; nil: none
-	known   *knownKernel  // nil: none
-	inTime  []float64     // covariance of the last period with that of each measurement; nil without times
-	last    float64       // variance of time in the last period; 1 without times
-	nodes   []int         // of the measurements
-	columns int           // number of blocks of covariates, which come first
+	graph   kernel.Kernel       // nil: none
+	near    kernel.Kernel       // the graph's part of the product; nil: none
+	known   *covariates.Kernels // nil: none
+	inTime  []float64           // covariance of the last period with that of each measurement; nil without times
+	last    float64             // variance of time in the last period; 1 without times
+	nodes   []int               // of the measurements
+	columns int                 // number of blocks of covariates, which come first
 }
 
 // parts takes the kernel of the model apart.
@@ -139,7 +139,7 @@ func (m *Model) parts(ctx context.Context) (p *modelParts, err error) {
 	t := m.of
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p = &modelParts{Expression: m.spec.Expression, theta: m.fitted.Hyperparameters(), seed: t.spec.Seed, last: 1,
+	p = &modelParts{Expression: m.spec.Expression, theta: m.fitted.Hyperparameters(), last: 1,
 		nodes: NodesOf(t.graph, m.posterior.Measured())}
 	p.Terms = cmp.Or(p.Terms, GraphTerm)
 	if p.Terms.Has(GraphTerm) {

@@ -66,7 +66,8 @@ func TestBetween(t *testing.T) {
 				d.Nodes[k] = Place(g, d.Nodes[k], k%2)
 			}
 		}
-		m, err := Fit(context.Background(), g, d, Spec{Expression: Expression{Terms: c.terms, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Times: c.times, Seed: 1})
+		m, err := Fit(context.Background(), g, d, Spec{Expression: Expression{Terms: c.terms, Family: "diffusion", Scales: "one", Trend: "none",
+			Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Times: c.times, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +159,8 @@ func TestBetweenOfAlikeColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Fit(context.Background(), g, everyOther(y), Spec{Expression: Expression{Terms: CovariateTerm, Method: "dense"}, Covariates: set, Seed: 1})
+	m, err := Fit(context.Background(), g, everyOther(y), Spec{Expression: Expression{Terms: CovariateTerm, Method: "dense"},
+		Covariates: set, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +190,8 @@ func TestDividedParts(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	m, err := Fit(context.Background(), g, everyOther(y),
-		Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm | RoleTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
+		Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm | RoleTerm, Family: "diffusion", Scales: "one", Trend: "none",
+			Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,17 +201,17 @@ func TestDividedParts(t *testing.T) {
 	}
 	matern := func(columns, roles, to int) float64 {
 		sum := 0.0
-		for b, block := range p.known.blocks {
-			from, length := roles, p.thetaOf(p.known.smooth, p.known.path)[1+b]
+		for b, block := range p.known.Blocks {
+			from, length := roles, p.thetaOf(p.known.Smooth, p.known.Path)[1+b]
 			if b < p.columns {
 				from = columns
 			}
-			for c, v := range block.x.RawRowView(from) {
-				sum += (v - block.x.At(to, c)) * (v - block.x.At(to, c)) / length / length
+			for c, v := range block.X.RawRowView(from) {
+				sum += (v - block.X.At(to, c)) * (v - block.X.At(to, c)) / length / length
 			}
 		}
 		r := math.Sqrt(3 * sum)
-		return p.thetaOf(p.known.smooth, p.known.path)[0] * (1 + r) * math.Exp(-r)
+		return p.thetaOf(p.known.Smooth, p.known.Path)[0] * (1 + r) * math.Exp(-r)
 	}
 	nodes, others := []int{0, 5, 48}, evenly(g.Len(), dividedAverages)
 	for _, ofColumns := range []bool{true, false} {
@@ -272,7 +275,8 @@ func TestBetweenByChance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Fit(context.Background(), g, everyOther(y), Spec{Expression: Expression{Terms: CovariateTerm, Method: "dense"}, Covariates: set, Seed: 1})
+		m, err := Fit(context.Background(), g, everyOther(y), Spec{Expression: Expression{Terms: CovariateTerm, Method: "dense"},
+			Covariates: set, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

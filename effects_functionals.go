@@ -2,12 +2,12 @@ package grfgp
 
 import (
 	"context"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
 	"grfgp/kernel"
+	"grfgp/kernel/covariates"
 )
 
 // functionals are the moves of a source column as functionals of the process.
@@ -56,11 +56,11 @@ func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *sou
 // addLinear adds the covariances of the linear term of columns: those of states of
 // one source column, up to what all states have in common.
 func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *source) {
-	for _, l := range p.known.linear {
-		if l.of != ofColumns {
+	for _, l := range p.known.Linear {
+		if l.Kind != covariates.OfColumns {
 			continue
 		}
-		variance := p.thetaOf(l.kernel, p.known.path)[0] * l.scale * l.scale
+		variance := p.thetaOf(l.Kernel, p.known.Path)[0] * l.Scale * l.Scale
 		for s, state := range o.states {
 			for i, node := range p.nodes {
 				sum := 0.0
@@ -84,7 +84,7 @@ func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *s
 // nodes in each state.
 func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set *covariate.Set, o *source, sample []int) error {
 	x := p.augmented(set, o, sample)
-	smooth := p.smoothOver(x)
+	smooth := p.known.SmoothOn(x)
 	measured, rows := ints(0, len(p.nodes)), ints(len(p.nodes), x.RawMatrix().Rows)
 	mean := mat.NewDense(len(rows), len(o.states), nil)
 	for k := range rows {
@@ -98,7 +98,7 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 		cross.Add(cross, &left)
 		prior.Add(prior, &square)
 	}
-	with, own, err := blocksOf(ctx, smooth, p.thetaOf(p.known.smooth, p.known.path), measured, rows)
+	with, own, err := blocksOf(ctx, smooth, p.thetaOf(p.known.Smooth, p.known.Path), measured, rows)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 	if p.near == nil {
 		return nil
 	}
-	if with, own, err = blocksOf(ctx, smooth, p.thetaOf(p.known.smooth, "product"), measured, rows); err != nil {
+	if with, own, err = blocksOf(ctx, smooth, p.thetaOf(p.known.Smooth, "product"), measured, rows); err != nil {
 		return err
 	}
 	near, among, err := blocksOf(ctx, p.near, p.thetaOf(p.near, "product"), p.nodes, sample)
@@ -120,24 +120,6 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 	multiply(own, among, func(i int) int { return i % len(sample) })
 	add(with, own)
 	return nil
-}
-
-// smoothOver returns the smooth kernel on rows of columns other than those of nodes.
-func (p *modelParts) smoothOver(x *mat.Dense) kernel.Kernel {
-	group, _ := p.grouped()
-	if p.Pairs > 0 {
-		return kernel.Fourier(x, group, kernel.Matern32, p.Pairs, p.seed)
-	}
-	return kernel.Smooth(x, group, kernel.Matern32)
-}
-
-// grouped returns the group of each column of the smooth terms, and their number.
-func (p *modelParts) grouped() (group []int, width int) {
-	for g, b := range p.known.blocks {
-		_, n := b.x.Dims()
-		group = append(group, slices.Repeat([]int{g}, n)...)
-	}
-	return group, len(group)
 }
 
 // blocksOf returns K[a, b] and K[b, b].
@@ -169,11 +151,11 @@ func (p *modelParts) augmented(set *covariate.Set, o *source, sample []int) *mat
 			}
 		}
 	}
-	_, width = p.grouped()
+	width = p.known.Width()
 	x := mat.NewDense(len(p.nodes)+len(o.states)*len(sample), width, nil)
 	fill := func(to []float64, node int) {
-		for _, b := range p.known.blocks {
-			to = to[copy(to, b.x.RawRowView(node)):]
+		for _, b := range p.known.Blocks {
+			to = to[copy(to, b.X.RawRowView(node)):]
 		}
 	}
 	for i, node := range p.nodes {
@@ -233,5 +215,5 @@ func join(parts []*functionals) (cross, smooth *mat.Dense, prior *mat.SymDense) 
 		}
 		at += n
 	}
-	return beside(crosses...), beside(smooths...), prior
+	return covariates.Beside(crosses...), covariates.Beside(smooths...), prior
 }

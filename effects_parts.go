@@ -7,6 +7,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/kernel"
+	"grfgp/kernel/covariates"
 )
 
 // namedTerm is a term of a kernel that belongs to a part of the model.
@@ -26,24 +27,21 @@ func (p *modelParts) named() []namedTerm {
 	if p.known == nil {
 		return all
 	}
-	for _, l := range p.known.linear {
+	for _, l := range p.known.Linear {
 		for _, of := range []struct {
 			part   string
-			blocks []block
-		}{{"covariates", p.known.blocks[:p.columns]}, {"roles", p.known.blocks[p.columns:]}} {
+			blocks []covariates.Block
+		}{{"covariates", p.known.Blocks[:p.columns]}, {"roles", p.known.Blocks[p.columns:]}} {
 			var columns []*mat.Dense
 			for _, b := range of.blocks {
-				switch {
-				case b.linear == l.of && b.in != nil:
-					columns = append(columns, b.in)
-				case b.linear == l.of:
-					columns = append(columns, b.x)
+				if b.Kind == l.Kind {
+					columns = append(columns, b.Linear())
 				}
 			}
 			if len(columns) > 0 {
-				x := beside(columns...)
-				x.Scale(l.scale, x)
-				all = append(all, namedTerm{of.part, kernel.Linear(x), p.thetaOf(l.kernel, p.known.path)})
+				x := covariates.Beside(columns...)
+				x.Scale(l.Scale, x)
+				all = append(all, namedTerm{of.part, kernel.Linear(x), p.thetaOf(l.Kernel, p.known.Path)})
 			}
 		}
 	}
@@ -54,9 +52,9 @@ func (p *modelParts) named() []namedTerm {
 	case RoleTerm:
 		together = "roles"
 	}
-	all = append(all, namedTerm{together, p.known.smooth, p.thetaOf(p.known.smooth, p.known.path)})
+	all = append(all, namedTerm{together, p.known.Smooth, p.thetaOf(p.known.Smooth, p.known.Path)})
 	if p.near != nil {
-		k := kernel.Product(p.near, p.known.smooth)
+		k := kernel.Product(p.near, p.known.Smooth)
 		all = append(all, namedTerm{"graph × " + together, k, p.thetaOf(k, "product")})
 	}
 	return all
@@ -159,7 +157,7 @@ func (p *modelParts) averaged(ctx context.Context, m *Model, nodes []int, ofColu
 				}
 			}
 		}
-		cov, err := p.smoothOver(p.mixed(rows)).At(p.thetaOf(p.known.smooth, p.known.path))
+		cov, err := p.known.SmoothOn(p.mixed(rows)).At(p.thetaOf(p.known.Smooth, p.known.Path))
 		if err != nil {
 			return nil, err
 		}
@@ -185,11 +183,11 @@ func (p *modelParts) averaged(ctx context.Context, m *Model, nodes []int, ofColu
 // mixed returns the columns of the smooth terms at the measured nodes, and then with the
 // covariates of one node and the roles of another.
 func (p *modelParts) mixed(rows [][2]int) *mat.Dense {
-	_, width := p.grouped()
+	width := p.known.Width()
 	x := mat.NewDense(len(p.nodes)+len(rows), width, nil)
 	for i := range len(p.nodes) + len(rows) {
 		to := x.RawRowView(i)
-		for b, block := range p.known.blocks {
+		for b, block := range p.known.Blocks {
 			node := 0
 			switch {
 			case i < len(p.nodes):
@@ -199,7 +197,7 @@ func (p *modelParts) mixed(rows [][2]int) *mat.Dense {
 			default:
 				node = rows[i-len(p.nodes)][1]
 			}
-			to = to[copy(to, block.x.RawRowView(node)):]
+			to = to[copy(to, block.X.RawRowView(node)):]
 		}
 	}
 	return x

@@ -69,7 +69,8 @@ func TestEffectsDense(t *testing.T) {
 		GraphTerm | CovariateTerm | RoleTerm} {
 		t.Run(terms.String(), func(t *testing.T) {
 			t.Parallel()
-			m, err := Fit(context.Background(), g, d, Spec{Expression: Expression{Terms: terms, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
+			m, err := Fit(context.Background(), g, d, Spec{Expression: Expression{Terms: terms, Family: "diffusion", Scales: "one", Trend: "none",
+				Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +97,8 @@ func TestEffectsOfSolvers(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	m, err := Fit(context.Background(), g, everyOther(y),
-		Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Solver: "iterative", Seed: 1})
+		Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
+			Laplacian: normalized, Method: "dense"}, Covariates: set, Solver: "iterative", Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,11 +211,11 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 		next(2)
 	}
 	linear := next(1)[0] // of columns
-	next(len(p.known.linear) - 1)
-	smooth := next(1 + len(p.known.blocks))
+	next(len(p.known.Linear) - 1)
+	smooth := next(1 + len(p.known.Blocks))
 	var product []float64
 	if terms.Has(ProductTerm) {
-		own := next(2 + len(p.known.blocks))
+		own := next(2 + len(p.known.Blocks))
 		near = gram(p.near, own[:2])
 		product = append([]float64{1}, own[2:]...)
 	}
@@ -244,7 +246,7 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 	}
 	lengths := func(a, b point, theta []float64) float64 {
 		sum := 0.0
-		for k, block := range p.known.blocks {
+		for k, block := range p.known.Blocks {
 			if k < len(set.Groups) {
 				for c, of := range set.Group {
 					if of == k {
@@ -253,8 +255,8 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 				}
 				continue
 			}
-			for c, v := range block.x.RawRowView(a.node) {
-				sum += (v - block.x.At(b.node, c)) * (v - block.x.At(b.node, c)) / theta[1+k] / theta[1+k]
+			for c, v := range block.X.RawRowView(a.node) {
+				sum += (v - block.X.At(b.node, c)) * (v - block.X.At(b.node, c)) / theta[1+k] / theta[1+k]
 			}
 		}
 		r := math.Sqrt(3 * sum)
@@ -407,7 +409,8 @@ func TestEffectsCoverage(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := Fit(context.Background(), g, everyOther(y),
-			Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
+			Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
+				Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -444,7 +447,8 @@ func TestEffectsCoverage(t *testing.T) {
 func TestEffectsOfOtherModels(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 8)
-	spec := Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1}
+	spec := Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none",
+		Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1}
 	exact, err := Fit(context.Background(), g, everyOther(y), spec)
 	if err != nil {
 		t.Fatal(err)

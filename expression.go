@@ -97,14 +97,16 @@ func (s Spec) checkExpression() error {
 		what, name string
 		names      []string
 	}{
-		{"method", s.Method, methodNames}, {"number of scales", s.Scales, scaleNames}, {"variance", s.Variance, varianceNames},
-		{"trend", s.Trend, trendNames}, {"Laplacian", s.Laplacian, laplacianNames},
+		{"scales", s.Scales, scaleNames}, {"variances", s.Variance, varianceNames},
+		{"trends", s.Trend, trendNames}, {"Laplacians", s.Laplacian, laplacianNames},
 	} {
 		if c.name != "" && !slices.Contains(c.names, c.name) {
-			return fmt.Errorf("%w: no %s is called %q; there are %s", ErrSpec, c.what, c.name, strings.Join(c.names, ", "))
+			return fmt.Errorf("%w: %s are %s, not %q", ErrSpec, c.what, strings.Join(c.names, " or "), c.name)
 		}
 	}
 	switch low := s.Method == "lowrank"; {
+	case s.Method != "" && !slices.Contains(methodNames, s.Method):
+		return fmt.Errorf("%w: no method is called %q; there are %s", ErrSpec, s.Method, strings.Join(methodNames, ", "))
 	case low && s.Many():
 		return fmt.Errorf("%w: lowrank has one scale; for many use grf, series or dense", ErrSpec)
 	case s.Unit() && (low || !s.scaled()):

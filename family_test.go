@@ -108,9 +108,12 @@ func TestCustomFamilyFits(t *testing.T) {
 		}
 		return p.Mean
 	}
-	dense := predict(grfgp.Spec{Expression: grfgp.Expression{Family: custom, Method: "dense", Scales: "one", Trend: "none", Variance: "natural"}})
-	for _, spec := range []grfgp.Spec{{Expression: grfgp.Expression{Family: custom, Method: "series"}}, {Expression: grfgp.Expression{Family: "by-length", Hops: 3}},
-		{Expression: grfgp.Expression{Family: "by-length", Method: "series", Hops: 3}}, {Expression: grfgp.Expression{Family: custom, Method: "grf", Hops: 3}, Walks: 400}} {
+	dense := predict(grfgp.Spec{Expression: grfgp.Expression{Family: custom, Method: "dense", Scales: "one", Trend: "none",
+		Variance: "natural"}})
+	for _, spec := range []grfgp.Spec{{Expression: grfgp.Expression{Family: custom, Method: "series"}},
+		{Expression: grfgp.Expression{Family: "by-length", Hops: 3}},
+		{Expression: grfgp.Expression{Family: "by-length", Method: "series", Hops: 3}},
+		{Expression: grfgp.Expression{Family: custom, Method: "grf", Hops: 3}, Walks: 400}} {
 		spec.Scales, spec.Trend, spec.Variance = "one", "none", "natural"
 		limit := 1e-4
 		if spec.Method == "grf" {
@@ -215,7 +218,8 @@ func TestCustomFamilyInAnOptimizer(t *testing.T) {
 func TestCustomFamiliesAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []grfgp.Spec{
-		{Expression: grfgp.Expression{Family: "four-steps"}}, {Expression: grfgp.Expression{Family: "by-length", Method: "dense"}}, {Expression: grfgp.Expression{Family: custom, Nu: 1}}, {Expression: grfgp.Expression{Family: custom}, Alpha: []float64{1}},
+		{Expression: grfgp.Expression{Family: "four-steps"}}, {Expression: grfgp.Expression{Family: "by-length", Method: "dense"}},
+		{Expression: grfgp.Expression{Family: custom, Nu: 1}}, {Expression: grfgp.Expression{Family: custom}, Alpha: []float64{1}},
 	} {
 		if err := spec.Check(); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: %v", spec, err)
@@ -255,7 +259,8 @@ func TestFamilyInOneFile(t *testing.T) {
 	}
 	var want []float64
 	for _, method := range []string{"dense", "series", "grf", "lowrank"} {
-		m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "restart", Method: method, Scales: "one", Hops: hopsOf(method)}, Walks: 400})
+		m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "restart", Method: method, Scales: "one",
+			Hops: hopsOf(method)}, Walks: 400})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,8 +63,8 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // Load reads a model that was saved for the same graph. Its predictions equal those of
-// the saved model to the bit. A model with covariates needs them again, in the field Covariates of a Spec. Its Device is where the model computes.
-// The error wraps ErrFile if r is not such a model, and ErrNoCard if there is no such device.
+// the saved model to the bit. A model with covariates needs them again, in the field Covariates of a Spec. Its Device is where
+// the model computes. The error wraps ErrFile if r is not such a model, and ErrNoCard if there is no such device.
 func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Model, error) {
 	s, err := readModel(r)
 	if err != nil {

@@ -128,7 +128,7 @@ func (m *Model) Refit(ctx context.Context, d gp.Data, w *progress.Work) (*Model,
 	}
 	_, then, last := fitCosts(own.Len())
 	learn := w.Part(finalCost(own.Len()), then+last)
-	learn.Step("fitting " + m.spec.Expression.String())
+	learn.Step("fitting " + m.spec.Name())
 	other := &Model{of: t, spec: m.spec, choice: m.choice}
 	other.choice.Why = slices.Clone(m.choice.Why)
 	bounds := gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true, Device: card,
@@ -193,7 +193,8 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, e Expression, theta 
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
-	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{kernel.Begin(k.Params(), theta)}, bounds.From, bounds.MaxIter, bounds.Tol,
+	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{kernel.Begin(k.Params(), theta)},
+		bounds.From, bounds.MaxIter, bounds.Tol,
 		bounds.Progress
 	opts.Epochs, opts.ColdStart, opts.Device = bounds.Epochs, bounds.ColdStart, bounds.Device
 	if t.times != nil {

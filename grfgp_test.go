@@ -151,13 +151,18 @@ func TestSpecIsChecked(t *testing.T) {
 	g, d := field(t, 6)
 	noise, none, endless := -1.0, math.NaN(), math.Inf(1)
 	for _, spec := range []grfgp.Spec{
-		{Expression: grfgp.Expression{Family: "rbf"}}, {Expression: grfgp.Expression{Method: "magic"}}, {Expression: grfgp.Expression{Nu: 2}}, {Expression: grfgp.Expression{Family: "matern", Nu: -1}},
-		{Expression: grfgp.Expression{Hops: -1}}, {Expression: grfgp.Expression{Hops: 1000}}, {Solver: "magic"}, {Walks: -1}, {Rank: -1}, {NoiseSD: &noise},
+		{Expression: grfgp.Expression{Family: "rbf"}}, {Expression: grfgp.Expression{Method: "magic"}}, {Expression: grfgp.Expression{Nu: 2}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: -1}},
+		{Expression: grfgp.Expression{Hops: -1}}, {Expression: grfgp.Expression{Hops: 1000}}, {Solver: "magic"}, {Walks: -1}, {Rank: -1},
+		{NoiseSD: &noise},
 		{Expression: grfgp.Expression{Trend: "up"}}, {Expression: grfgp.Expression{Method: "lowrank", Trend: "degree"}},
-		{Expression: grfgp.Expression{Family: "matern", Nu: none}}, {Expression: grfgp.Expression{Nu: none}}, {Expression: grfgp.Expression{Family: "matern", Nu: endless}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: none}}, {Expression: grfgp.Expression{Nu: none}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: endless}},
 		{NoiseSD: &none}, {NoiseSD: &endless}, {Mean: &none}, {Mean: &endless},
-		{Expression: grfgp.Expression{Laplacian: "signed"}}, {Expression: grfgp.Expression{Family: "power"}}, {Alpha: []float64{1}}, {Expression: grfgp.Expression{Family: "power"}, Alpha: []float64{0, 1}},
-		{Expression: grfgp.Expression{Family: "power"}, Alpha: []float64{1, none}}, {Expression: grfgp.Expression{Family: "power"}, Alpha: []float64{1, 2}},
+		{Expression: grfgp.Expression{Laplacian: "signed"}}, {Expression: grfgp.Expression{Family: "power"}}, {Alpha: []float64{1}},
+		{Expression: grfgp.Expression{Family: "power"}, Alpha: []float64{0, 1}},
+		{Expression: grfgp.Expression{Family: "power"}, Alpha: []float64{1, none}}, {Expression: grfgp.Expression{Family: "power"},
+			Alpha: []float64{1, 2}},
 	} {
 		if _, err := grfgp.Fit(context.Background(), g, d, spec); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: %v", spec, err)

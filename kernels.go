@@ -11,6 +11,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/kernel"
+	"grfgp/kernel/covariates"
 	"grfgp/kernel/lowrank"
 	"grfgp/sparse"
 	"grfgp/walk"
@@ -35,7 +36,7 @@ type workshop struct {
 	layers       *kernel.Layers                    // made of them
 	scales       []kernel.Scale                    // of the levels
 	coarse       map[Expression]*kernel.Multiscale // on these scales, by family
-	knownKernels map[knownKey]*knownKernel         // while contests are under way
+	knownKernels map[knownKey]*covariates.Kernels  // while contests are under way
 	training     int                               // contests under way
 	releases     []func()                          // of the caches that their kernels share
 	known        known                             // covariates and roles
@@ -59,8 +60,9 @@ func newWorkshop(g *graph.Graph, spec Spec) *workshop {
 func (b *workshop) with(spec Spec, sameWalks bool) *workshop {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	other := &workshop{calendar: spec.calendar(b.graph), spec: spec, w: b.w, walks: b.walks, entries: b.entries, levels: b.levels, degree: b.degree,
-		lone: b.lone, matrices: map[string]*matrix{}, lead: b.lead, leadless: b.leadless, known: b.known, shared: b.shared}
+	other := &workshop{calendar: spec.calendar(b.graph), spec: spec, w: b.w, walks: b.walks, entries: b.entries, levels: b.levels,
+		degree: b.degree,
+		lone:   b.lone, matrices: map[string]*matrix{}, lead: b.lead, leadless: b.leadless, known: b.known, shared: b.shared}
 	for name, m := range b.matrices {
 		own := *m
 		own.features, own.sampled = map[int]*walk.Features{}, nil
@@ -146,13 +148,13 @@ func (b *workshop) nodeKernel(ctx context.Context, e Expression, even bool) (ker
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, k.kernels()...)
+		all = append(all, k.Terms()...)
 		if terms.Has(ProductTerm) {
 			near, err := b.near(ctx, e, even)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, kernel.Named("product", kernel.Product(near, k.smooth)))
+			all = append(all, kernel.Named("product", kernel.Product(near, k.Smooth)))
 		}
 	}
 	if len(all) == 1 {

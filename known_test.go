@@ -86,7 +86,8 @@ func TestCovariatesReachFar(t *testing.T) {
 	for _, i := range random.Perm(g.Len())[:testkit.Size(80, 150)] {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, truth[i]+0.2*random.NormFloat64())
 	}
-	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Hops: 5}, Covariates: set, Walks: 30, Roles: "none", Seed: 1}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Hops: 5},
+		Covariates: set, Walks: 30, Roles: "none", Seed: 1}
 	one := spec
 	one.Scales = "one"
 	far, err := grfgp.Fit(t.Context(), g, d, spec)
@@ -139,7 +140,8 @@ func TestCovariates(t *testing.T) {
 func TestCovariatesInFiles(t *testing.T) {
 	t.Parallel()
 	g, set, d, _ := columnTask(t, testkit.Size(8, 20))
-	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.CovariateTerm | grfgp.ProductTerm}, Seed: 1, Covariates: set})
+	m, err := grfgp.Fit(t.Context(), g, d,
+		grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.CovariateTerm | grfgp.ProductTerm}, Seed: 1, Covariates: set})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,9 +233,12 @@ func TestTermsChecked(t *testing.T) {
 	t.Parallel()
 	g, set, d, _ := columnTask(t, 20)
 	for _, s := range []grfgp.Spec{
-		{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | 1<<7}}, {Expression: grfgp.Expression{Terms: grfgp.ProductTerm}}, {Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.ProductTerm}},
-		{Expression: grfgp.Expression{Terms: grfgp.CovariateTerm}}, {Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.RoleTerm}, Roles: "none"}, {Roles: "some"},
-		{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.CovariateTerm, Method: "lowrank"}, Covariates: set}, {Expression: grfgp.Expression{Pairs: -1}},
+		{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | 1<<7}}, {Expression: grfgp.Expression{Terms: grfgp.ProductTerm}},
+		{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.ProductTerm}},
+		{Expression: grfgp.Expression{Terms: grfgp.CovariateTerm}}, {Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.RoleTerm},
+			Roles: "none"}, {Roles: "some"},
+		{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.CovariateTerm, Method: "lowrank"}, Covariates: set},
+		{Expression: grfgp.Expression{Pairs: -1}},
 	} {
 		if _, err := grfgp.Fit(t.Context(), g, d, s); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: error %v, want ErrSpec", s, err)

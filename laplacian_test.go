@@ -202,7 +202,8 @@ func TestLaplacianAndPowerSpecs(t *testing.T) {
 			t.Errorf("%+v: the model from its file predicts otherwise", spec)
 		}
 	}
-	for _, spec := range []Spec{{Expression: Expression{Laplacian: "raw", Scales: "one"}}, {Expression: Expression{Family: "power", Scales: "one"}, Alpha: alpha}} {
+	for _, spec := range []Spec{{Expression: Expression{Laplacian: "raw", Scales: "one"}},
+		{Expression: Expression{Family: "power", Scales: "one"}, Alpha: alpha}} {
 		c, err := Classify(ctx, g, l, spec, gp.Dirichlet)
 		if err != nil {
 			t.Fatalf("%+v: %v", spec, err)

@@ -57,8 +57,10 @@ func TestPriorOnly(t *testing.T) {
 		{grfgp.Spec{Expression: grfgp.Expression{Method: "series", Scales: "one"}}, short},
 		{grfgp.Spec{Expression: grfgp.Expression{Method: "series", Scales: "one", Family: "free", Hops: hops}}, long + short - known - 2*hops},
 		{grfgp.Spec{Expression: grfgp.Expression{Method: "dense", Scales: "one", Family: "free", Hops: hops}}, long + short - known - 2*hops},
-		{grfgp.Spec{Expression: grfgp.Expression{Method: "series", Scales: "one", Family: "diffusion", Hops: hops}}, long + short - known - 2*hops},
-		{grfgp.Spec{Expression: grfgp.Expression{Method: "dense", Scales: "one", Family: "power"}, Alpha: []float64{1, 0.5, 0.25}}, long + short - known - 2},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "series", Scales: "one", Family: "diffusion", Hops: hops}},
+			long + short - known - 2*hops},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "dense", Scales: "one", Family: "power"}, Alpha: []float64{1, 0.5, 0.25}},
+			long + short - known - 2},
 		{grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "one", Hops: hops}}, long + short - known - 2*hops},
 		{grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "one", Trend: "degree", Hops: hops}}, long + short - known - 2*hops},
 		{grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "many", Hops: hops}}, short},
@@ -89,7 +91,8 @@ func BenchmarkLimits(b *testing.B) {
 	var before, limits time.Duration
 	for b.Loop() {
 		start := time.Now()
-		m, err := grfgp.Fit(b.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Trend: "none"}, Seed: 1})
+		m, err := grfgp.Fit(b.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Trend: "none"},
+			Seed: 1})
 		if err != nil {
 			b.Fatal(err)
 		}

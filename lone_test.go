@@ -95,7 +95,8 @@ func TestMeasuredLoneNodes(t *testing.T) {
 	g := loneRing(t, n, 2)
 	d := smoothData(n)
 	d.Nodes, d.Y = append(d.Nodes, n), append(d.Y, 5.5)
-	m, err := Fit(t.Context(), g, d, Spec{Expression: Expression{Family: "diffusion", Method: "dense", Scales: "one", Variance: "natural"}, Roles: "none"})
+	m, err := Fit(t.Context(), g, d, Spec{Expression: Expression{Family: "diffusion", Method: "dense", Scales: "one", Variance: "natural"},
+		Roles: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ func TestEstimateMemoryExtreme(t *testing.T) {
 		"largest rank":           {six, grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 1 << 62}, 1 << 60},
 		"rank 20,000":            {ring, grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 20_000}, 6 << 30},
 		"16M walkers × 254 hops": {ring, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Hops: 254}, Walks: 1 << 24}, 4 << 30},
-		"many pairs":             {mustGrid(t, 10), grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.RoleTerm, Pairs: 1 << 40}}, 1 << 40},
+		"many pairs": {mustGrid(t, 10), grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.RoleTerm,
+			Pairs: 1 << 40}}, 1 << 40},
 	} {
 		m, err := grfgp.EstimateMemory(t.Context(), c.g, c.spec, few)
 		if err != nil || m.Bytes < c.least {
@@ -44,7 +45,8 @@ func TestEstimateMemoryExtreme(t *testing.T) {
 		}
 		return m.Seconds / 3600
 	}
-	if usual, long := hours(grfgp.Spec{Expression: grfgp.Expression{Method: "grf"}}), hours(grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 2_000_000}); usual > 0.01 || long < 10 {
+	if usual, long := hours(grfgp.Spec{Expression: grfgp.Expression{Method: "grf"}}),
+		hours(grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 2_000_000}); usual > 0.01 || long < 10 {
 		t.Errorf("%v hours as usual, %v for a projection to two million dimensions", usual, long)
 	}
 }
@@ -67,7 +69,8 @@ func TestCheckOn(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", spec, err, reason)
 		}
 	}
-	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "grf"}}, {Expression: grfgp.Expression{Method: "lowrank"}, Rank: 3001}, {Expression: grfgp.Expression{Trend: "none"}}} {
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "grf"}}, {Expression: grfgp.Expression{Method: "lowrank"},
+		Rank: 3001}, {Expression: grfgp.Expression{Trend: "none"}}} {
 		if err := spec.CheckOn(ring); err != nil {
 			t.Errorf("%+v: %v", spec, err)
 		}

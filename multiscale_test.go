@@ -84,7 +84,8 @@ func TestScalesOfDenseMeasurements(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	g, d := field(t, 15)
-	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Family: "diffusion", Method: "grf"}}, {Expression: grfgp.Expression{Family: "diffusion", Method: "series"}},
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Family: "diffusion", Method: "grf"}},
+		{Expression: grfgp.Expression{Family: "diffusion", Method: "series"}},
 		{Expression: grfgp.Expression{Family: "free", Method: "grf", Hops: 4}}} {
 		m, err := grfgp.Fit(context.Background(), g, d, spec)
 		if err != nil {

@@ -271,7 +271,8 @@ func TestWhatIsDrawnFrom(t *testing.T) {
 		goal  bayesopt.Goal
 		want  string
 	}{{crowded, bayesopt.Maximize, "series"}, {crowded, bayesopt.Learn, "grf"}, {grid, bayesopt.Maximize, "grf"}} {
-		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}}, bayesopt.Options{Goal: c.goal})
+		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}},
+			bayesopt.Options{Goal: c.goal})
 		if err != nil {
 			t.Fatal(err)
 		}

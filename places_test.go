@@ -47,7 +47,8 @@ var unevenTimes = []float64{0, 1, 2, 3.5, 4, 7}
 // simplest fixes all choices but the hyperparameters.
 func simplest(times []float64, model string) Spec {
 	mean := 5.0
-	return Spec{Expression: Expression{Family: "diffusion", Laplacian: "normalized", Scales: "one", Trend: "none", Variance: "natural", Terms: GraphTerm, Method: "dense"}, Roles: "none", Times: times, TimeModel: model, Mean: &mean}
+	return Spec{Expression: Expression{Family: "diffusion", Laplacian: "normalized", Scales: "one", Trend: "none", Variance: "natural",
+		Terms: GraphTerm, Method: "dense"}, Roles: "none", Times: times, TimeModel: model, Mean: &mean}
 }
 
 // explicit returns the posterior mean and variance at all places by dense algebra: the

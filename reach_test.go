@@ -48,7 +48,8 @@ func TestSeriesReachesAsFarAsDense(t *testing.T) {
 	var models [2]*Model
 	var predictions [2]Prediction
 	for k, method := range []string{"dense", "series"} {
-		if models[k], err = Fit(ctx, path, d, Spec{Expression: Expression{Family: "matern", Nu: 0.5, Method: method, Scales: "one", Trend: "none"}}); err != nil {
+		if models[k], err = Fit(ctx, path, d, Spec{Expression: Expression{Family: "matern", Nu: 0.5, Method: method, Scales: "one",
+			Trend: "none"}}); err != nil {
 			t.Fatal(err)
 		}
 		if predictions[k], err = models[k].Predict(ctx, all); err != nil {

@@ -68,7 +68,8 @@ func TestFitOfRepeats(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g, rows, means := readAgain(t, 1)
-	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Scales: "one"}, Solver: "iterative"}} {
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Scales: "one"},
+		Solver: "iterative"}} {
 		one, err := grfgp.Fit(ctx, g, rows, spec)
 		if err != nil {
 			t.Fatal(err)
@@ -393,7 +394,8 @@ func TestFitOfOneMeasurement(t *testing.T) {
 	g, _ := ring()
 	d := gp.Data{Nodes: []int{7}, Y: []float64{13}}
 	mean, noise := 10.0, 0.5
-	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "series"}}, {Expression: grfgp.Expression{Method: "grf"}}, {Expression: grfgp.Expression{Method: "lowrank"}}, {Expression: grfgp.Expression{Scales: "many"}},
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "series"}}, {Expression: grfgp.Expression{Method: "grf"}},
+		{Expression: grfgp.Expression{Method: "lowrank"}}, {Expression: grfgp.Expression{Scales: "many"}},
 		{Expression: grfgp.Expression{Family: "free", Method: "grf"}}, {Expression: grfgp.Expression{Method: "grf"}, Solver: "iterative"}} {
 		if _, err := grfgp.Fit(ctx, g, d, spec); !errors.Is(err, gp.ErrData) ||
 			!strings.Contains(err.Error(), "give both the mean and the noise") {

@@ -143,7 +143,8 @@ func TestSameTableSameBytes(t *testing.T) {
 		}
 	}
 	predict := func(k knownTask) grfgp.Prediction {
-		spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Variance: "natural", Trend: "none"}, Roles: "none", Solver: "iterative", Times: k.times}
+		spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Variance: "natural", Trend: "none"},
+			Roles: "none", Solver: "iterative", Times: k.times}
 		m, err := grfgp.Fit(t.Context(), k.graph, k.train, spec)
 		if err != nil {
 			t.Fatal(err)

@@ -119,7 +119,8 @@ func TestSameDataSameBytes(t *testing.T) {
 		{Expression: grfgp.Expression{Family: "diffusion", Scales: "many", Trend: "none", Variance: "natural"}},
 		{Expression: grfgp.Expression{Family: "matern", Nu: 2, Method: "series", Scales: "many", Trend: "none", Variance: "unit"}},
 		{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Trend: "none"}, Walks: 20},
-		{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "many", Trend: "degree", Variance: "natural"}, Solver: "iterative"},
+		{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "many", Trend: "degree", Variance: "natural"},
+			Solver: "iterative"},
 		{Expression: grfgp.Expression{Family: "diffusion", Method: "lowrank"}, Rank: 50},
 	} {
 		t.Run(fmt.Sprint(spec.Family, spec.Method), func(t *testing.T) {
@@ -193,7 +194,8 @@ func TestSameDataSameAnswers(t *testing.T) {
 		return k
 	}
 	chances := func(k task) []float64 {
-		c := must(grfgp.Classify(ctx, k.graph, labels(k.train), grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}}, gp.Dirichlet))
+		c := must(grfgp.Classify(ctx, k.graph, labels(k.train), grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}},
+			gp.Dirichlet))
 		return must(c.Probabilities(ctx, k.graph.Nodes())).RawMatrix().Data
 	}
 	first := once(k)

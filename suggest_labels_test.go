@@ -32,7 +32,8 @@ func fourRings(t *testing.T) (*graph.Graph, gp.Labels) {
 func TestSuggestLabels(t *testing.T) {
 	t.Parallel()
 	g, l := fourRings(t)
-	c, err := grfgp.Classify(context.Background(), g, l, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}}, gp.Dirichlet)
+	c, err := grfgp.Classify(context.Background(), g, l, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}},
+		gp.Dirichlet)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,8 @@ func TestTraffic(t *testing.T) {
 	if !testkit.IsFull() {
 		return
 	}
-	features := average(t, first, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one", Hops: 60}, Walks: 1000})
+	features := average(t, first, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one", Hops: 60},
+		Walks: 1000})
 	if math.Abs(dense.rmse-features.rmse) > 0.15 {
 		t.Errorf("trained diffusion on the first split: dense %.4f, features %.4f", dense.rmse, features.rmse)
 	}

@@ -87,7 +87,8 @@ func TestTrend(t *testing.T) {
 		t.Errorf("a trend with equal degrees: %v", err)
 	}
 	labels := gp.Labels{Nodes: []int{0, 1}, Class: []int{0, 1}, Classes: 2}
-	if _, err := grfgp.Classify(ctx, grid, labels, grfgp.Spec{Expression: grfgp.Expression{Trend: "degree"}}, gp.Dirichlet); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := grfgp.Classify(ctx, grid, labels, grfgp.Spec{Expression: grfgp.Expression{Trend: "degree"}},
+		gp.Dirichlet); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("classes with a trend: %v", err)
 	}
 }

@@ -36,7 +36,8 @@ func TestValidate(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 15)
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
-		v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}}, crossval.Options{Folds: 5, Scheme: scheme})
+		v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}},
+			crossval.Options{Folds: 5, Scheme: scheme})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,8 @@ func fixedly(t *testing.T, g *graph.Graph, m *grfgp.Model, folds int) (*crossval
 func TestValidateFixed(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 12)
-	for _, spec := range []grfgp.Spec{{Expression: grfgp.Expression{Family: "diffusion"}}, {Expression: grfgp.Expression{Family: "diffusion"}, Transform: "log"}} {
+	for _, spec := range []grfgp.Spec{{Expression: grfgp.Expression{Family: "diffusion"}},
+		{Expression: grfgp.Expression{Family: "diffusion"}, Transform: "log"}} {
 		m, err := grfgp.Fit(t.Context(), g, d, spec)
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +133,8 @@ func TestZeroOptions(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	few := d.Select([]int{0, 0, 1, 2, 3, 4, 5})
-	if v, err = crossval.Validate(t.Context(), g, few, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}}, crossval.Options{}); err != nil || v.Folds != 6 {
+	if v, err = crossval.Validate(t.Context(), g, few, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}},
+		crossval.Options{}); err != nil || v.Folds != 6 {
 		t.Errorf("six nodes: %+v, %v", v, err)
 	}
 	if _, err := crossval.Validate(t.Context(), g, d.Select([]int{0, 0}), grfgp.Spec{}, crossval.Options{}); !errors.Is(err, gp.ErrData) {

@@ -74,7 +74,8 @@ func TestValidateValues(t *testing.T) {
 		t.Run(fmt.Sprint(of.values, of.mean), func(t *testing.T) {
 			t.Parallel()
 			g, d := measured(t, of.values, of.mean)
-			v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}, Values: of.values.String(), Roles: "none"},
+			v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"},
+				Values: of.values.String(), Roles: "none"},
 				crossval.Options{Folds: 5})
 			if err != nil {
 				t.Fatal(err)
@@ -131,7 +132,8 @@ func TestValidateTransform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}, Transform: "log", Roles: "none"}, opts)
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"},
+		Transform: "log", Roles: "none"}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,8 +80,8 @@ func (e Expression) FamilyWords() string {
 	return words
 }
 
-// String names the kernel in words.
-func (e Expression) String() string {
+// Name names the kernel in words.
+func (e Expression) Name() string {
 	s := e.FamilyWords()
 	if e.Unit() {
 		s += ", unit variance"

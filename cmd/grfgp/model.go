@@ -74,7 +74,8 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	m.scales.Flag(cmd, "scales", "scales of the kernel; many: adds kernels of longer reach, for values that vary over hundreds of hops",
 		withAuto(grfgp.Scales())...)
 	m.solver.Flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
-	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family "+families(func(f kernel.Family) bool { return f.Nu })+" (default: chosen by likelihood)")
+	f.Float64Var(&m.spec.Nu, "nu", 0,
+		"smoothness ν of the family "+families(func(f kernel.Family) bool { return f.Nu })+" (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk in hops, for the methods grf and lowrank and the family free (default: chosen); with "+
 		"the method series it truncates the kernel, which otherwise reaches all nodes")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node, for the methods grf and lowrank (default 100)")

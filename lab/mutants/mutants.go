@@ -65,13 +65,15 @@ var mutants = []mutant{
 	{"kernel/multiscale_covariance.go", "addSquare(ctx, dst, o.phi, c.parts[k].variance)",
 		"addSquare(ctx, dst, o.phi, c.parts[k].variance*c.parts[k].variance)", "a Gram matrix has the variances of scales squared"},
 	{"kernel/grf_root.go", "return twice / 2\n", "return twice\n", "the slope by the variance of a scale is doubled"},
-	{"kernel/grf_root.go", "r.phi.MulT(own.Block, u, sd, true)", "r.phi.MulT(own.Block, u, -sd, true)", "draws are moved away from the measurements"},
+	{"kernel/grf_root.go", "r.phi.MulT(own.Block, u, sd, true)", "r.phi.MulT(own.Block, u, -sd, true)",
+		"draws are moved away from the measurements"},
 
 	// solve: conjugate gradients, factors, log-determinants.
 	{"solve/cg.go", "c.beta[t] = rz / c.rz[t]", "c.beta[t] = rz / (rz + c.rz[t])", "search directions are not conjugate"},
 	{"solve/cg.go", "to[t], factor[t] = c.cols[t], c.norm[c.cols[t]]", "to[t], factor[t] = c.cols[t], 1",
 		"solutions lack the norm of their right-hand side"},
-	{"solve/cg.go", "r.Rest(c.sum[:c.k], c.b, q, c.x, s.Noise, inverse)", "r.Rest(c.sum[:c.k], c.b, q, q, s.Noise, inverse)", "the true residual lacks the noise"},
+	{"solve/cg.go", "r.Rest(c.sum[:c.k], c.b, q, c.x, s.Noise, inverse)", "r.Rest(c.sum[:c.k], c.b, q, q, s.Noise, inverse)",
+		"the true residual lacks the noise"},
 	{"solve/chol.go", "return 2 * sum", "return sum", "the log-determinant of a factor is halved"},
 	{"solve/chol.go", "dst[j] += v * v", "dst[j] += v", "the diagonal of an inverse sums no squares"},
 	{"solve/logdet.go", "return mean, math.Sqrt(se / (count - 1) / count)", "return mean, math.Sqrt(se/(count-1)) / count",
@@ -91,7 +93,8 @@ var mutants = []mutant{
 	// gp: likelihood, posterior, draws, classes.
 	{"gp/learner.go", "w.weight[j] = -0.5 / float64(opts.Probes)", "w.weight[j] = -0.5 / float64(opts.Probes+1)",
 		"the mean over S probes is divided by S + 1"},
-	{"gp/estimate.go", "return -fit/2 - logDet/2, se, err", "return -fit/2 - 1.05*logDet/2, se, err", "the log-determinant of a likelihood is off by 5 %"},
+	{"gp/estimate.go", "return -fit/2 - logDet/2, se, err", "return -fit/2 - 1.05*logDet/2, se, err",
+		"the log-determinant of a likelihood is off by 5 %"},
 	{"kernel/constant.go", "row[b] += c.variance\n", "row[b] += c.variance / 2\n", "the variance of an unknown constant is halved"},
 	{"gp/draw.go", "roots[i] = math.Sqrt(p.noise[first+i])", "roots[i] = p.noise[first+i]",
 		"draws of readings have the variance of the noise for its root"},
