@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/effects"
 	"grfgp/gp"
 	"grfgp/internal/rng"
 	"grfgp/internal/testkit"
@@ -87,13 +88,13 @@ func TestBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := 0
-		for _, o := range sources(set) {
-			for _, mv := range o.moves {
+		for _, o := range effects.Sources(set) {
+			for _, mv := range o.Moves {
 				got := e.Columns[k].Between
 				k++
 				w := make([]float64, g.Len())
 				for i := range w {
-					switch mv.groups.side(set.X, i) {
+					switch mv.Side(set.X, i) {
 					case 1:
 						w[i] = 1 / float64(got.High)
 					case -1:
@@ -108,7 +109,7 @@ func TestBetween(t *testing.T) {
 					}
 				}
 				if sd := math.Sqrt(variance); math.Abs(got.Mean-want) > 1e-8*sd || math.Abs(got.SD-sd) > 1e-6*sd {
-					t.Errorf("%v, %s %s: %.6g ± %.6g, want %.6g ± %.6g", c.terms, o.name, mv.effect.Of, got.Mean, got.SD, want, sd)
+					t.Errorf("%v, %s %s: %.6g ± %.6g, want %.6g ± %.6g", c.terms, o.Name, mv.Effect.Of, got.Mean, got.SD, want, sd)
 				}
 			}
 		}
@@ -119,24 +120,24 @@ func TestBetween(t *testing.T) {
 func TestGroupsOfNodes(t *testing.T) {
 	t.Parallel()
 	_, set, _ := described(t, 7)
-	for _, o := range sources(set) {
-		for _, mv := range o.moves {
+	for _, o := range effects.Sources(set) {
+		for _, mv := range o.Moves {
 			low, high := 0, 0
 			for i := range set.Nodes {
-				s := mv.groups.side(set.X, i)
+				s := mv.Side(set.X, i)
 				if s < 0 {
 					low++
 				} else if s > 0 {
 					high++
 				}
-				if mv.groups.absent >= 0 && set.X.At(i, mv.groups.absent) > 0 && s != 0 {
-					t.Errorf("%s: node %d without a value is in a group", o.name, i)
+				if mv.Absent(set.X, i) && s != 0 {
+					t.Errorf("%s: node %d without a value is in a group", o.Name, i)
 				}
 			}
-			known := set.Nodes - mv.reading.Missing
-			if mv.effect.Of == "" && (low < known/4 || low > known/4+1 || high < known/4 || high > known/4+1) || mv.effect.Of != "" && low+
+			known := set.Nodes - mv.Reading.Missing
+			if mv.Effect.Of == "" && (low < known/4 || low > known/4+1 || high < known/4 || high > known/4+1) || mv.Effect.Of != "" && low+
 				high != known {
-				t.Errorf("%s %s: groups of %d and %d of %d nodes", o.name, mv.effect.Of, low, high, known)
+				t.Errorf("%s %s: groups of %d and %d of %d nodes", o.Name, mv.Effect.Of, low, high, known)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/effects"
 	"grfgp/kernel"
 	"grfgp/kernel/covariates"
 )
@@ -19,8 +20,8 @@ type functionals struct {
 }
 
 // functionals returns the covariances of the moves of a source column.
-func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *source) (*functionals, error) {
-	states, moves := len(o.states), len(o.moves)
+func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *effects.Source) (*functionals, error) {
+	states, moves := len(o.States), len(o.Moves)
 	sample := evenly(set.Nodes, max(8, min(effectNodes, effectRows/states)))
 	t := len(p.nodes)
 	cross, prior := mat.NewDense(t, states, nil), mat.NewDense(states, states, nil)
@@ -28,8 +29,8 @@ func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *sou
 		return nil, err
 	}
 	weights := mat.NewDense(states, moves, nil)
-	for k, mv := range o.moves {
-		weights.SetCol(k, mv.weights)
+	for k, mv := range o.Moves {
+		weights.SetCol(k, mv.Weights)
 	}
 	f := &functionals{nodes: len(sample), smooth: mat.NewDense(t, moves, nil), cross: mat.NewDense(t, moves, nil),
 		prior: mat.NewSymDense(moves, nil)}
@@ -55,23 +56,23 @@ func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *sou
 
 // addLinear adds the covariances of the linear term of columns: those of states of
 // one source column, up to what all states have in common.
-func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *source) {
+func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *effects.Source) {
 	for _, l := range p.known.Linear {
 		if l.Kind != covariates.OfColumns {
 			continue
 		}
 		variance := p.thetaOf(l.Kernel, p.known.Path)[0] * l.Scale * l.Scale
-		for s, state := range o.states {
+		for s, state := range o.States {
 			for i, node := range p.nodes {
 				sum := 0.0
-				for j, d := range o.dense {
+				for j, d := range o.Dense {
 					sum += state[j] * set.X.At(node, d)
 				}
 				cross.Set(i, s, cross.At(i, s)+variance*sum)
 			}
-			for r, other := range o.states {
+			for r, other := range o.States {
 				sum := 0.0
-				for j := range o.dense {
+				for j := range o.Dense {
 					sum += state[j] * other[j]
 				}
 				prior.Set(s, r, prior.At(s, r)+variance*sum)
@@ -82,11 +83,11 @@ func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *s
 
 // addSmooth adds the covariances of the smooth terms: the mean over the sample of
 // nodes in each state.
-func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set *covariate.Set, o *source, sample []int) error {
+func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set *covariate.Set, o *effects.Source, sample []int) error {
 	x := p.augmented(set, o, sample)
 	smooth := p.known.SmoothOn(x)
 	measured, rows := ints(0, len(p.nodes)), ints(len(p.nodes), x.RawMatrix().Rows)
-	mean := mat.NewDense(len(rows), len(o.states), nil)
+	mean := mat.NewDense(len(rows), len(o.States), nil)
 	for k := range rows {
 		mean.Set(k, k/len(sample), 1/float64(len(sample)))
 	}
@@ -141,7 +142,7 @@ func blocksOf(ctx context.Context, k kernel.Kernel, theta []float64, a, b []int)
 
 // augmented returns the columns of the smooth terms at the measured nodes and then, for
 // every state of a source column, at the sample of nodes in that state.
-func (p *modelParts) augmented(set *covariate.Set, o *source, sample []int) *mat.Dense {
+func (p *modelParts) augmented(set *covariate.Set, o *effects.Source, sample []int) *mat.Dense {
 	place := map[int]int{} // column of Set.X → column of x
 	width := 0
 	for g := range set.Groups { // as covariateBlocks has them
@@ -152,7 +153,7 @@ func (p *modelParts) augmented(set *covariate.Set, o *source, sample []int) *mat
 		}
 	}
 	width = p.known.Width()
-	x := mat.NewDense(len(p.nodes)+len(o.states)*len(sample), width, nil)
+	x := mat.NewDense(len(p.nodes)+len(o.States)*len(sample), width, nil)
 	fill := func(to []float64, node int) {
 		for _, b := range p.known.Blocks {
 			to = to[copy(to, b.X.RawRowView(node)):]
@@ -162,11 +163,11 @@ func (p *modelParts) augmented(set *covariate.Set, o *source, sample []int) *mat
 		fill(x.RawRowView(i), node)
 	}
 	row := len(p.nodes)
-	for _, state := range o.states {
+	for _, state := range o.States {
 		for _, node := range sample {
 			to := x.RawRowView(row)
 			fill(to, node)
-			for j, d := range o.dense {
+			for j, d := range o.Dense {
 				to[place[d]] = state[j]
 			}
 			row++

@@ -71,7 +71,7 @@ const (
 )
 
 // shares computes the variance over nodes of the posterior mean of every part.
-func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
+func (p *modelParts) shares(ctx context.Context, m *Model, e *Effects) error {
 	t := m.of
 	nodes := t.graph.Nodes()
 	divided := p.Terms.Has(knownTerms)

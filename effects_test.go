@@ -376,7 +376,8 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 			c = k
 		}
 	}
-	low, high := extremes(set.X, c)
+	values := mat.Col(nil, c, set.X)
+	low, high := slices.Min(values), slices.Max(values)
 	return append(out, posterior(change(func(x []float64) { x[c] = high }, func(x []float64) { x[c] = low })))
 }
 

@@ -150,6 +150,6 @@ var mutants = []mutant{
 	{"bayesopt/search.go", "return degree(at) / c.Cost(at)", "return degree(at)", "the highest degree forgets costs"},
 
 	// The root package: how kernels are compared.
-	{"choose.go", "v := a.report.LogLikelihood - float64(p) - float64(p*(p+1))/float64(max(1, a.values-p-1))",
-		"v := a.report.LogLikelihood - 0*float64(p)", "hyperparameters cost nothing"},
+	{"contest_values.go", "return r.LogLikelihood - float64(p) - float64(p*(p+1))/float64(max(1, values-p-1))",
+		"return r.LogLikelihood - 0*float64(p)", "hyperparameters cost nothing"},
 }
