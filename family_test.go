@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 )
@@ -234,12 +234,7 @@ func TestCustomFamiliesAreChecked(t *testing.T) {
 // it takes part in the automatic choice.
 func TestFamilyInOneFile(t *testing.T) {
 	t.Parallel()
-	if os.Getenv(restarted) == "" {
-		run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFamilyInOneFile$", "-test.v")
-		run.Env = append(os.Environ(), restarted+"=1")
-		if text, err := run.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
+	if !testkit.Apart(t, restarted) {
 		return
 	}
 	g, d := customTask(t)

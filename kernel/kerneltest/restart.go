@@ -23,6 +23,8 @@ func (restart) Params() []kernel.Param {
 	return []kernel.Param{{Name: "variance", Start: 1, Positive: true, Variance: true}, {Name: "t", Start: 3, Positive: true}}
 }
 
+func (restart) String() string { return "restart" }
+
 func (restart) Coeffs(dst, theta []float64) {
 	s, t := math.Sqrt(theta[0]), theta[1]
 	for l := range dst {
