@@ -205,7 +205,7 @@ func TestKernelsOfManyBlocksAreTheSameOnAnyThreads(t *testing.T) {
 					g.SetSym(i, i, 1)
 					g.SetSym(i, (i+5)%len(few), 0.25)
 				}
-				solution := mat.NewDense(len(rows), 3, nil)
+
 				errs := []error{
 					cov.Cross(rows, rows).Apply(t.Context(), product, block(len(rows), 70)),
 					cov.Prior(t.Context(), draws, 1),
@@ -214,7 +214,7 @@ func TestKernelsOfManyBlocksAreTheSameOnAnyThreads(t *testing.T) {
 					cov.Diag(t.Context(), diag, rows),
 				}
 				p := precondition(t, k, kernel.Starts(k)[0], rows, 0.5, slices.Repeat([]float64{0.1}, len(rows)))
-				solution = preconditioned(p, block(len(rows), 3))
+				solution := preconditioned(p, block(len(rows), 3))
 				if err := errors.Join(errs...); err != nil {
 					t.Fatal(err)
 				}

@@ -20,7 +20,6 @@ type chain struct {
 
 	mu   sync.Mutex
 	past []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used; nil: not yet
-	top  *chain        // of nodes[k], for the k used last
 }
 
 // chain returns the chain of a list.
@@ -145,16 +144,6 @@ func (c *chain) whole(k int) (*sparse.CSR, error) {
 	}
 	c.past[k-2] = whole
 	return whole, nil
-}
-
-// above returns the chain of nodes[k].
-func (c *chain) above(k int, scales []scale) *chain {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.top == nil || !slices.Equal(c.top.nodes[0], c.nodes[k]) {
-		c.top = newChain(c.nodes[k], scales[k:])
-	}
-	return c.top
 }
 
 // ladder is a chain in a space: what interpolates from scale to scale. Processes share a list and the large scales above it; of

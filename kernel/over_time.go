@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -134,7 +133,6 @@ type timeCovariance struct {
 	graph          Covariance // on nodes
 	scale          float64    // τ
 	stays, changes float64    // shares of the variance: 1/(1+c), c/(1+c)
-	blocks         sync.Pool  // of *[]float64
 }
 
 // decay returns exp(−gap/τ) and its derivative by τ.
@@ -142,21 +140,6 @@ func (c *timeCovariance) decay(gap float64) (a, slope float64) {
 	x := gap / c.scale
 	a = math.Exp(-x)
 	return a, a * x / c.scale
-}
-
-// block returns a matrix of any content; give it back by release.
-func (c *timeCovariance) block(rows, columns int) *mat.Dense {
-	data, _ := c.blocks.Get().(*[]float64)
-	if data == nil || cap(*data) < rows*columns {
-		data = new([]float64)
-		*data = make([]float64, rows*columns)
-	}
-	return mat.NewDense(rows, columns, (*data)[:rows*columns])
-}
-
-func (c *timeCovariance) release(m *mat.Dense) {
-	data := m.RawMatrix().Data
-	c.blocks.Put(&data)
 }
 
 // Diag is that of the kernel on nodes, whatever the period.
