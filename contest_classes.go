@@ -17,18 +17,14 @@ import (
 // learnClasses fits the kernels that the Spec leaves open to a sample of the labels, keeps
 // the one with the highest leave-one-out log score, and fits it to all labels.
 func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod, work *progress.Work) (*Classification, error) {
-	card, err := t.card()
-	if err != nil {
+	opts, few, err := t.classOptions(own, method)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed, Device: card}
-	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
-		return nil, err
-	}
-	if t.opensClasses(method) && !slices.ContainsFunc(own.Counts(), func(n int) bool { return n > 1 }) {
+	case few:
 		return t.assumeClasses(ctx, own, opts)
 	}
-	c := &Classification{of: t, card: card}
+	c := &Classification{of: t, card: opts.Device}
 	sample := classSample(own, classSketch, t.spec.Seed)
 	final := finalClassCost(own.Len())
 	work.Step("looking at the graph")
@@ -68,19 +64,15 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 // relearnClasses fits the kernel of another classifier to labels, starting from its hyperparameters, which it may keep.
 func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Classification, keep bool, work *progress.Work) (*Classification,
 	error) {
-	card, err := t.card()
-	if err != nil {
-		return nil, err
-	}
-	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Device: card, Progress: work}
-	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
-		return nil, err
-	}
+	opts, few, err := t.classOptions(own, like.choice.Fit.Method)
+	opts.Progress = work
 	switch {
+	case err != nil:
+		return nil, err
+	case few:
+		return t.assumeClasses(ctx, own, opts)
 	case opts.Method == gp.Spreading:
 		return t.spread(ctx, own, opts.Method)
-	case t.opensClasses(opts.Method) && !slices.ContainsFunc(own.Counts(), func(n int) bool { return n > 1 }):
-		return t.assumeClasses(ctx, own, opts)
 	case opts.Method == gp.Dirichlet || opts.Method == gp.OneVsAll:
 		opts.Near, opts.Keep, opts.Tol, opts.MaxIter = &like.choice.Fit, keep, classFinalTol, classFinalIters
 	default:
@@ -91,7 +83,7 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 	if err != nil {
 		return nil, err
 	}
-	c := &Classification{of: t, card: card, choice: like.choice}
+	c := &Classification{of: t, card: opts.Device, choice: like.choice}
 	c.choice.Why, c.choice.Spreading = nil, 0
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, made, own, opts); err != nil {
 		return nil, err
@@ -101,6 +93,16 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 	}
 	c.fill(like.spec.Expression)
 	return c, nil
+}
+
+// classOptions returns the options of gp.Classify that the Spec implies, and whether no class has two labels to learn from.
+func (t *Trainer) classOptions(own gp.Labels, method gp.ClassMethod) (opts gp.ClassifyOptions, few bool, err error) {
+	opts = gp.ClassifyOptions{Method: method, Seed: t.spec.Seed}
+	if opts.Device, err = t.card(); err != nil {
+		return opts, false, err
+	}
+	few = t.opensClasses(method) && slices.Max(own.Counts()) < 2
+	return opts, few, opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto")))
 }
 
 // opensClasses reports whether the Spec leaves it open how nodes are alike.
@@ -222,7 +224,7 @@ func classSample(l gp.Labels, most int, seed uint64) gp.Labels {
 		}
 	}
 	slices.Sort(rows)
-	return selectLabels(l, rows)
+	return l.Select(rows)
 }
 
 // classContest compares the kernels of classes on a sample of the labels.

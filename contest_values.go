@@ -75,11 +75,11 @@ func (c *valueContest) fit(ctx context.Context, e Expression, starts []kernel.Th
 // far, and several if there is none. Without starts, those of the kernel are taken.
 func (c *valueContest) wholeStarts(k kernel.Kernel, starts []kernel.Theta) []kernel.Theta {
 	times := []kernel.Theta{nil}
-	if c.joint() {
+	if c.when.Joint() {
 		if starts == nil {
 			starts = startsOf(k)
 		}
-		if times = c.timeStarts(c.own.Nodes); len(c.tried) > 0 {
+		if times = c.when.Starts(c.own.Nodes); len(c.tried) > 0 {
 			times = []kernel.Theta{likeliest(c.tried).theta.Under("time").In("time")}
 		}
 	}
@@ -125,7 +125,7 @@ func (c *valueContest) before(e Expression, starts []kernel.Theta) *gp.Model {
 // which is not yet conditioned on the measurements.
 func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *progress.Work) (*Model, error) {
 	work.Part(1, comparedCost+finalCost(own.Len())).Step("looking at the graph")
-	method, hops, why := t.decide(t.distinct(own.Nodes), t.spec.Unit())
+	method, hops, why := t.decide(t.when.Distinct(own.Nodes), t.spec.Unit())
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, card *gp.Card, work *p
 		}
 	}
 	m := &Model{of: t, fitted: best.model, choice: Choice{
-		Method: method, Why: append(append(why, t.whyTimes()...), whyScales, whyTrend, whyKnown), Fit: best.report}}
+		Method: method, Why: append(append(why, t.when.Why()...), whyScales, whyTrend, whyKnown), Fit: best.report}}
 	m.choice.Why = slices.DeleteFunc(m.choice.Why, func(s string) bool { return s == "" })
 	m.choose(best.Expression, c.tried, reason(best, c.tried, sketch))
 	t.forget(best.Expression)

@@ -118,11 +118,11 @@ func (p *modelParts) thetaOf(k kernel.Kernel, path string) []float64 {
 // times sets the covariance in time of measurements with the last period.
 func (p *modelParts) times(ctx context.Context, m *Model) error {
 	t := m.of
-	n := len(t.times)
+	n := len(t.when.Times)
 	if n == 0 {
 		return nil
 	}
-	k := t.overTime(kernel.Constant(1))
+	k := t.when.OverTime(kernel.Constant(1))
 	cov, err := k.At(kernel.Begin(k.Params(), p.theta))
 	if err != nil {
 		return err

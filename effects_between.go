@@ -27,7 +27,7 @@ func (m *Model) between(ctx context.Context, e *Effects, set *covariate.Set, all
 		}
 	}
 	t := m.of
-	places := Places(t.graph, sample, t.periods()-1)
+	places := Places(t.graph, sample, t.when.Periods()-1)
 	prior := m.posterior.Prior()
 	cross, half := mat.NewDense(len(m.posterior.Measured()), k, nil), mat.NewDense(len(sample), k, nil)
 	if err := prior.Cross(m.posterior.Measured(), places).Apply(ctx, cross, weights); err != nil {

@@ -78,7 +78,7 @@ func (p *modelParts) shares(ctx context.Context, m *Model, e *Effects) error {
 	if divided {
 		nodes = evenly(len(nodes), dividedNodes)
 	}
-	places := Places(t.graph, nodes, t.periods()-1)
+	places := Places(t.graph, nodes, t.when.Periods()-1)
 	var names []string
 	sums := map[string][]float64{}
 	add := func(part string, mean []float64) {
@@ -90,7 +90,7 @@ func (p *modelParts) shares(ctx context.Context, m *Model, e *Effects) error {
 		}
 	}
 	for _, term := range p.named() {
-		k := t.overTime(term.kernel)
+		k := t.when.OverTime(term.kernel)
 		cov, err := k.At(kernel.Begin(k.Params(), kernel.ThetaOf(term.kernel.Params(), term.theta), p.theta))
 		if err != nil {
 			return err

@@ -197,7 +197,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, e Expression, theta 
 		bounds.From, bounds.MaxIter, bounds.Tol,
 		bounds.Progress
 	opts.Epochs, opts.ColdStart, opts.Device = bounds.Epochs, bounds.ColdStart, bounds.Device
-	if t.times != nil {
+	if t.when.Times != nil {
 		return t.retrainOverTime(ctx, k, own, opts)
 	}
 	return gp.Fit(ctx, k, own, opts)
@@ -263,17 +263,20 @@ func rowOrder(d gp.Data) []int {
 // ErrNode is wrapped by errors about nodes that the graph does not have.
 var ErrNode = errors.New("no such node")
 
+// places returns the number of places.
+func (b *workshop) places() int { return b.when.Places() }
+
 // check returns an error, which wraps ErrNode, unless the graph has all the nodes, or
 // the model all the places.
-func (c calendar) check(nodes []int) error {
-	places := c.places()
+func (b *workshop) check(nodes []int) error {
+	places := b.places()
 	for _, i := range nodes {
 		switch {
 		case i >= 0 && i < places:
-		case c.times != nil:
-			return fmt.Errorf("%w: place %d, with %d nodes and %d periods", ErrNode, i, c.graph.Len(), len(c.times))
+		case b.when.Times != nil:
+			return fmt.Errorf("%w: place %d, with %d nodes and %d periods", ErrNode, i, b.graph.Len(), len(b.when.Times))
 		default:
-			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, c.graph.Len())
+			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, b.graph.Len())
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodes := []int{0, 1, 2, 2}
-	far := w.distances(nodes)
+	far := w.when.Distances(nodes, distancePeriods)
 	slices.Sort(far)
 	if want := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}; !slices.Equal(far, want) {
 		t.Errorf("nodes without data lie %v hops from data, want %v", far, want)
@@ -34,7 +34,7 @@ func TestHeldOut(t *testing.T) {
 		want        []int
 	}{{0, 0, []int{0}}, {0, 1, []int{0}}, {0, 2, []int{0, 1}}, {0, 3, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 1, []int{3, 2}},
 		{3, 9, []int{3, 0, 1, 2}}} {
-		got := w.nearer(graph.NewSearch(g), c.k, nodes[c.k], c.distance, at)
+		got := w.when.Nearer(graph.NewSearch(g), c.k, nodes[c.k], c.distance, heldOutNear, at)
 		if got[0] != c.k || !slices.Equal(slices.Sorted(slices.Values(got[1:])), slices.Sorted(slices.Values(c.want[1:]))) {
 			t.Errorf("nearer than %d hops to measurement %d: %v, want %v", c.distance, c.k, got, c.want)
 		}

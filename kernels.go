@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"grfgp/calendar"
 	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/covariates"
@@ -20,8 +21,9 @@ import (
 // workshop makes the kernels of expressions on one graph. It computes eigenvectors, features and coarser graphs once, when they
 // are first used.
 type workshop struct {
-	calendar
 	spec    Spec
+	graph   *graph.Graph
+	when    calendar.Calendar  // its periods
 	w       func() *sparse.CSR // of the normalised Laplacian, and
 	walks   func() walks       // the same for walks
 	entries int                // of w
@@ -29,18 +31,18 @@ type workshop struct {
 	degree  func() degree
 	lone    func() []int // nodes without neighbours
 
-	mu           sync.Mutex                        // guards the following fields
-	matrices     map[string]*matrix                // by Laplacian
-	lead         *kernel.Dense                     // leading eigenvectors, for layers,
-	leadless     bool                              // or there are none
-	layers       *kernel.Layers                    // made of them
-	scales       []kernel.Scale                    // of the levels
-	coarse       map[Expression]*kernel.Multiscale // on these scales, by family
-	knownKernels map[knownKey]*covariates.Kernels  // while contests are under way
-	training     int                               // contests under way
-	releases     []func()                          // of the caches that their kernels share
-	known        known                             // covariates and roles
-	shared       bool                              // keep the features of kernels that were not chosen, for later trainings
+	mu           sync.Mutex                         // guards the following fields
+	matrices     map[string]*matrix                 // by Laplacian
+	lead         *kernel.Dense                      // leading eigenvectors, for layers,
+	leadless     bool                               // or there are none
+	layers       *kernel.Layers                     // made of them
+	scales       []kernel.Scale                     // of the levels
+	coarse       map[Expression]*kernel.Multiscale  // on these scales, by family
+	knownKernels map[Expression]*covariates.Kernels // while contests are under way
+	training     int                                // contests under way
+	releases     []func()                           // of the caches that their kernels share
+	known        known                              // covariates and roles
+	shared       bool                               // keep the features of kernels that were not chosen, for later trainings
 
 	// The last kernel that was chosen is kept: it holds the sparsity pattern of its features, so that training it again
 	// computes only their values.
@@ -49,7 +51,7 @@ type workshop struct {
 }
 
 func newWorkshop(g *graph.Graph, spec Spec) *workshop {
-	b := &workshop{calendar: spec.calendar(g), spec: spec, matrices: map[string]*matrix{}, levels: sync.OnceValue(g.Levels),
+	b := &workshop{spec: spec, graph: g, when: spec.calendar(g), matrices: map[string]*matrix{}, levels: sync.OnceValue(g.Levels),
 		degree: sync.OnceValue(func() degree { return degreeOf(g) }), lone: sync.OnceValue(g.Lone)}
 	b.setMatrix(g)
 	return b
@@ -60,7 +62,7 @@ func newWorkshop(g *graph.Graph, spec Spec) *workshop {
 func (b *workshop) with(spec Spec, sameWalks bool) *workshop {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	other := &workshop{calendar: spec.calendar(b.graph), spec: spec, w: b.w, walks: b.walks, entries: b.entries, levels: b.levels,
+	other := &workshop{spec: spec, graph: b.graph, when: spec.calendar(b.graph), w: b.w, walks: b.walks, entries: b.entries, levels: b.levels,
 		degree: b.degree,
 		lone:   b.lone, matrices: map[string]*matrix{}, lead: b.lead, leadless: b.leadless, known: b.known, shared: b.shared}
 	for name, m := range b.matrices {
@@ -101,7 +103,7 @@ func (b *workshop) kernel(ctx context.Context, e Expression) (kernel.Kernel, err
 	if err != nil {
 		return nil, err
 	}
-	return b.overTime(k), nil
+	return b.when.OverTime(k), nil
 }
 
 // classKernel returns the kernel of an expression for classes: the same variance at every node, and no trend.

@@ -50,7 +50,7 @@ func (b *workshop) blocks(ctx context.Context, of Terms) ([]covariates.Block, er
 // knownKernel returns the kernels over blocks of the given terms. Without pairs the smooth kernel is
 // exact. The caller holds b.mu.
 func (b *workshop) knownKernel(ctx context.Context, of Terms, pairs int) (*covariates.Kernels, error) {
-	key := knownKey{of, pairs}
+	key := Expression{Terms: of, Pairs: pairs}
 	if k := b.knownKernels[key]; k != nil {
 		return k, nil
 	}
@@ -64,15 +64,9 @@ func (b *workshop) knownKernel(ctx context.Context, of Terms, pairs int) (*covar
 	k := covariates.New(strings.Join(of.Names(), "+"), blocks, pairs, b.spec.Seed)
 	if b.training > 0 { // the next candidate is likely to have the same terms
 		if b.knownKernels == nil {
-			b.knownKernels = map[knownKey]*covariates.Kernels{}
+			b.knownKernels = map[Expression]*covariates.Kernels{}
 		}
 		b.knownKernels[key] = k
 	}
 	return k, nil
-}
-
-// knownKey identifies the kernels of Terms over what is known about nodes.
-type knownKey struct {
-	of    Terms
-	pairs int
 }

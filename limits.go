@@ -70,14 +70,14 @@ func (m *Model) priorOnly(ctx context.Context, s Share) (count int, err error) {
 	lo, hi := s.Range()
 	nodes, measured := s.nodes[lo:hi], m.posterior.Measured()
 	if m.spec.Terms&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
-		return m.of.unseen(nodes, measured), nil
+		return m.of.when.Unseen(nodes, measured), nil
 	}
 	layered, err := m.of.layered(ctx, m.spec.Expression)
 	if err != nil {
 		return 0, err
 	}
 	if reach, known := m.spec.reach(); known || layered {
-		hops := m.of.hopsToMeasured(measured)
+		hops := m.of.when.HopsToMeasured(measured)
 		for _, i := range nodes {
 			if h := hops(i); h < 0 || !layered && h > reach {
 				count++

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"grfgp/calendar"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/internal/parallel"
 	"grfgp/kernel"
 )
 
@@ -24,30 +24,16 @@ import (
 // alone explain can change, too.
 
 // Place returns the place of a node in a period.
-func Place(g *graph.Graph, node, period int) int { return period*g.Len() + node }
+func Place(g *graph.Graph, node, period int) int { return calendar.Place(g, node, period) }
 
 // Places returns the places of nodes in a period.
-func Places(g *graph.Graph, nodes []int, period int) []int {
-	places := make([]int, len(nodes))
-	parallel.Ranges(len(nodes), 1<<14, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			places[k] = Place(g, nodes[k], period)
-		}
-	})
-	return places
-}
+func Places(g *graph.Graph, nodes []int, period int) []int { return calendar.Places(g, nodes, period) }
 
 // AtPlace returns the node and the period of a place.
-func AtPlace(g *graph.Graph, place int) (node, period int) { return place % g.Len(), place / g.Len() }
+func AtPlace(g *graph.Graph, place int) (node, period int) { return calendar.AtPlace(g, place) }
 
 // NodesOf returns the nodes of places.
-func NodesOf(g *graph.Graph, places []int) []int {
-	nodes := make([]int, len(places))
-	for k, p := range places {
-		nodes[k], _ = AtPlace(g, p)
-	}
-	return nodes
-}
+func NodesOf(g *graph.Graph, places []int) []int { return calendar.NodesOf(g, places) }
 
 var timeModelNames = []string{"joint", "separate"}
 
@@ -91,41 +77,16 @@ func (s Spec) noTimes(what string) error {
 	return nil
 }
 
-// calendar is a graph in periods.
-type calendar struct {
-	graph *graph.Graph
-	times []float64 // nil: there is no time
-	apart bool      // periods are independent
-}
-
 // calendar returns the graph in the periods of the Spec.
-func (s Spec) calendar(g *graph.Graph) calendar { return calendar{g, s.Times, !s.joint()} }
-
-// joint reports whether periods inform each other.
-func (c calendar) joint() bool { return c.times != nil && !c.apart }
-
-// periods returns the number of periods, 1 without times.
-func (c calendar) periods() int { return max(1, len(c.times)) }
-
-// places returns the number of places.
-func (c calendar) places() int { return c.graph.Len() * c.periods() }
-
-// distinct returns the number of distinct nodes of places: columns of a kernel on nodes
-// serve all periods.
-func (c calendar) distinct(places []int) int {
-	if c.times == nil {
-		return len(places)
-	}
-	nodes := NodesOf(c.graph, places)
-	slices.Sort(nodes)
-	return len(slices.Compact(nodes))
+func (s Spec) calendar(g *graph.Graph) calendar.Calendar {
+	return calendar.Calendar{Graph: g, Times: s.Times, Apart: !s.joint()}
 }
 
 // work returns the number of measurements without time whose likelihood takes about as
 // long: fewer than there are, if the places are a table.
 func (t *Trainer) work(own gp.Data) (count int, table bool) {
-	if t.times != nil && own.NoiseVar == nil && own.Count == nil && t.spec.kind() == gp.Gaussian {
-		k := t.overTime(kernel.Constant(t.graph.Len()))
+	if t.when.Times != nil && own.NoiseVar == nil && own.Count == nil && t.spec.kind() == gp.Gaussian {
+		k := t.when.OverTime(kernel.Constant(t.graph.Len()))
 		if work := kernel.TrainingOf(k).Tabular(own.Nodes); work > 0 {
 			return work, true
 		}
@@ -169,99 +130,10 @@ func (t *Trainer) retrainOverTime(ctx context.Context, k kernel.Kernel, own gp.D
 	return m, r, err
 }
 
-// overTime returns a kernel on nodes as one on places.
-func (c calendar) overTime(k kernel.Kernel) kernel.Kernel {
-	switch {
-	case c.times == nil:
-		return k
-	case c.apart:
-		return kernel.EachPeriod(k, len(c.times))
-	}
-	return kernel.OverTime(k, c.times)
-}
-
-// timeStarts are hyperparameters of time to start learning from: change over one, four
-// and sixteen of the mean gaps between periods with measurements.
-func (c calendar) timeStarts(places []int) (all []kernel.Theta) {
-	var measured []int
-	for _, p := range places {
-		_, period := AtPlace(c.graph, p)
-		measured = append(measured, period)
-	}
-	slices.Sort(measured)
-	gap := 1.0
-	if n := len(slices.Compact(measured)); n > 1 {
-		gap = (c.times[slices.Max(measured)] - c.times[measured[0]]) / float64(n-1)
-	}
-	for _, v := range [][2]float64{{4 * gap, 1}, {gap, 1}, {16 * gap, 0.3}} {
-		all = append(all, kernel.Theta{{Path: "time/scale", Number: v[0]}, {Path: "time/change", Number: v[1]}})
-	}
-	return all
-}
-
-// whyTimes says what the model over time is.
-func (c calendar) whyTimes() []string {
-	switch {
-	case c.times == nil:
-		return nil
-	case c.joint():
-		return []string{fmt.Sprintf("one function of node and time, over %d periods: a part that stays and a part that changes", len(c.times))}
-	}
-	return []string{fmt.Sprintf("independent functions in %d periods, with the same hyperparameters", len(c.times))}
-}
-
-// byPeriod returns the nodes of places by period.
-func (c calendar) byPeriod(places []int) [][]int {
-	all := make([][]int, c.periods())
-	for _, p := range places {
-		node, period := AtPlace(c.graph, p)
-		all[period] = append(all[period], node)
-	}
-	return all
-}
-
-// hopsToMeasured returns a function from a place to the hops from its node to the nearest
-// measurement that informs it: one of any period, or of the same if periods are
-// independent. It is −1 if there is none.
-func (c calendar) hopsToMeasured(measured []int) func(place int) int {
-	if !c.apart || c.times == nil {
-		hops := c.graph.Hops(NodesOf(c.graph, measured))
-		return func(place int) int {
-			node, _ := AtPlace(c.graph, place)
-			return hops[node]
-		}
-	}
-	nodes, hops := c.byPeriod(measured), make([][]int, c.periods())
-	return func(place int) int {
-		node, period := AtPlace(c.graph, place)
-		switch {
-		case len(nodes[period]) == 0:
-			return -1
-		case hops[period] == nil:
-			hops[period] = c.graph.Hops(nodes[period])
-		}
-		return hops[period][node]
-	}
-}
-
-// unseen counts the places in periods that no measurement informs.
-func (c calendar) unseen(places, measured []int) (count int) {
-	if !c.apart || c.times == nil {
-		return 0
-	}
-	nodes := c.byPeriod(measured)
-	for _, p := range places {
-		if _, period := AtPlace(c.graph, p); len(nodes[period]) == 0 {
-			count++
-		}
-	}
-	return count
-}
-
 // nodePrior returns the covariance of one period.
 func (m *Model) nodePrior(ctx context.Context) (kernel.Covariance, error) {
 	t := m.of
-	if t.times == nil {
+	if t.when.Times == nil {
 		return m.posterior.Prior(), nil
 	}
 	t.mu.Lock()

@@ -85,7 +85,7 @@ func (s Spec) Check() error {
 	return s.checkValues()
 }
 
-// clone returns a deep copy. Covariates are shared: they are not changed.
+// clone returns a deep copy, without names of what is usual. Covariates are shared: they are not changed.
 func (s Spec) clone() Spec {
 	for _, known := range []**float64{&s.Mean, &s.NoiseSD} {
 		if *known != nil {
@@ -93,13 +93,12 @@ func (s Spec) clone() Spec {
 			*known = &v
 		}
 	}
-	s.Alpha = slices.Clone(s.Alpha)
+	s.Alpha, s.Times, s.TimeNames = slices.Clone(s.Alpha), slices.Clone(s.Times), slices.Clone(s.TimeNames)
 	if s.Values == gp.Gaussian.String() {
 		s.Values = ""
 	}
 	if s.Transform == gp.NoTransform.String() {
 		s.Transform = ""
 	}
-	s.Times, s.TimeNames = slices.Clone(s.Times), slices.Clone(s.TimeNames)
 	return s
 }

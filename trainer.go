@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"grfgp/gp"
 	"grfgp/graph"
@@ -139,31 +138,8 @@ func (b *workshop) decideScales(ctx context.Context, places []int, method string
 	if r := len(b.spec.Alpha); r > 0 {
 		reach = fmt.Sprintf("the power series reaches %d hops", r-1)
 	}
-	return scaleNames, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", b.spacing(places), reach,
+	return scaleNames, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", b.when.Spacing(places), reach,
 		coarser), ctx.Err()
-}
-
-// spacing returns the mean distance in hops from a measured node to the nearest other
-// measured node, over a sample of the nodes whose component has another.
-func (b *workshop) spacing(places []int) float64 {
-	const most = 200
-	nodes := NodesOf(b.graph, places)
-	measured := make([]bool, b.graph.Len())
-	for _, i := range nodes {
-		measured[i] = true
-	}
-	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))
-	search, sum, found := graph.NewSearch(b.graph), 0, 0
-	step := (len(unique) + most - 1) / most
-	for s := 0; s < len(unique); s += step {
-		for i, hops := range search.From(unique[s]) {
-			if hops > 0 && measured[i] {
-				sum, found = sum+hops, found+1
-				break
-			}
-		}
-	}
-	return float64(sum) / float64(max(1, found))
 }
 
 // decideTrend returns whether all kernels have a trend (all), and whether the best

@@ -259,7 +259,7 @@ func (t *tuner) sample() {
 	if t.labels.Len() > learnLabels {
 		all = nil
 		for _, chosen := range patches(t.labels.Nodes, windowCount, windowLabels, scatteredLabels) {
-			all = append(all, t.labels.pick(chosen))
+			all = append(all, t.labels.Select(chosen))
 		}
 	}
 	for _, part := range all {
@@ -494,5 +494,5 @@ func (t *tuner) split() (held, rest Labels) {
 	n := t.labels.Len()
 	perm := rand.New(rng.New(t.seed, "held-out labels")).Perm(n)
 	size := min(heldLabels, n/10)
-	return t.labels.pick(perm[:size]), t.labels.pick(perm[size:])
+	return t.labels.Select(perm[:size]), t.labels.Select(perm[size:])
 }
