@@ -60,7 +60,8 @@ func TestFilesNameHyperparameters(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if got, err := again.Predict(t.Context(), []int{1, 30}); err != nil || !slices.Equal(got.Mean, want.Mean) || !slices.Equal(got.SD, want.SD) {
+		got, err := again.Predict(t.Context(), []int{1, 30})
+		if err != nil || !slices.Equal(got.Mean, want.Mean) || !slices.Equal(got.SD, want.SD) {
 			t.Errorf("%s: predicts %v ± %v, want %v ± %v; %v", what, got.Mean, got.SD, want.Mean, want.SD, err)
 		}
 	}

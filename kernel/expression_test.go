@@ -19,8 +19,8 @@ func TestExpression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"family":"matern","nu":2,"method":"grf","hops":5,"scales":"many","trend":"degree","variance":"unit","terms":["graph","roles"],` +
-		`"laplacian":"normalized"}`
+	const want = `{"family":"matern","nu":2,"method":"grf","hops":5,"scales":"many","trend":"degree","variance":"unit","terms":["graph",` +
+		`"roles"],"laplacian":"normalized"}`
 	var read kernel.Expression
 	if err := json.Unmarshal(text, &read); string(text) != want || err != nil || read != e {
 		t.Errorf("JSON %s is read as %+v, %v", text, read, err)
