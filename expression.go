@@ -39,7 +39,7 @@ var (
 )
 
 // Families returns the values of Expression.Family: the names of all families that kernel.Register knows.
-func Families() []string { return kernel.FamilyNames() }
+func Families() []string { return kernel.FamilyNames(nil) }
 
 // Methods returns the values of Expression.Method.
 func Methods() []string { return slices.Clone(methodNames) }
@@ -72,9 +72,11 @@ func (s Spec) checkFamily() error {
 	case s.Family != "" && !known:
 		return fmt.Errorf("%w: no family is called %q; there are %s", ErrSpec, s.Family, strings.Join(Families(), ", "))
 	case !(s.Nu >= 0 && s.Nu <= math.MaxFloat64) || s.Nu > 0 && !f.Nu:
-		return fmt.Errorf("%w: ν = %v: only families of a smoothness (matern) have it, and it must be positive and finite", ErrSpec, s.Nu)
+		return fmt.Errorf("%w: ν = %v: only the family %s has it, and it must be positive and finite", ErrSpec, s.Nu,
+			strings.Join(kernel.FamilyNames(kernel.Family.TakesNu), " or "))
 	case len(s.Alpha) > 0 && !f.Alpha:
-		return fmt.Errorf("%w: only the family power has coefficients α", ErrSpec)
+		return fmt.Errorf("%w: only the family %s has coefficients α", ErrSpec,
+			strings.Join(kernel.FamilyNames(kernel.Family.TakesAlpha), " or "))
 	case !known:
 		return nil
 	}

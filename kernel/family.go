@@ -74,14 +74,22 @@ func FamilyNamed(name string) (Family, bool) {
 	return registered[k], true
 }
 
-// FamilyNames returns the names of all families.
-func FamilyNames() []string {
-	var all []string
+// FamilyNames returns the names of the families that satisfy a condition; nil: of all.
+func FamilyNames(of func(f Family) bool) []string {
+	var names []string
 	for _, f := range registered {
-		all = append(all, f.Name)
+		if of == nil || of(f) {
+			names = append(names, f.Name)
+		}
 	}
-	return all
+	return names
 }
+
+// TakesNu reports whether members differ by a smoothness.
+func (f Family) TakesNu() bool { return f.Nu }
+
+// TakesAlpha reports whether members differ by coefficients.
+func (f Family) TakesAlpha() bool { return f.Alpha }
 
 // Automatic is a member of a family that is tried where the choice is open.
 type Automatic struct {

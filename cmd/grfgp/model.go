@@ -75,7 +75,7 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 		withAuto(grfgp.Scales())...)
 	m.solver.Flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
 	f.Float64Var(&m.spec.Nu, "nu", 0,
-		"smoothness ν of the family "+families(func(f kernel.Family) bool { return f.Nu })+" (default: chosen by likelihood)")
+		"smoothness ν of the family "+families(kernel.Family.TakesNu)+" (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk in hops, for the methods grf and lowrank and the family free (default: chosen); with "+
 		"the method series it truncates the kernel, which otherwise reaches all nodes")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node, for the methods grf and lowrank (default 100)")
@@ -164,13 +164,7 @@ func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 
 // families lists the names of families that satisfy a condition.
 func families(of func(f kernel.Family) bool) string {
-	var names []string
-	for _, f := range kernel.Families() {
-		if of(f) {
-			names = append(names, f.Name)
-		}
-	}
-	return strings.Join(names, " or ")
+	return strings.Join(kernel.FamilyNames(of), " or ")
 }
 
 // checkSpec says what is wrong with a Spec, by the name of the flag.
@@ -180,9 +174,9 @@ func checkSpec(spec grfgp.Spec) error {
 	case err == nil:
 		return nil
 	case spec.Nu < 0 || spec.Nu > 0 && !family.Nu:
-		return cli.Usagef("--nu %v: give a number > 0, together with --family %s", spec.Nu, families(func(f kernel.Family) bool { return f.Nu }))
+		return cli.Usagef("--nu %v: give a number > 0, together with --family %s", spec.Nu, families(kernel.Family.TakesNu))
 	case len(spec.Alpha) > 0 && !family.Alpha:
-		return cli.Usagef("--alpha needs --family %s", families(func(f kernel.Family) bool { return f.Alpha }))
+		return cli.Usagef("--alpha needs --family %s", families(kernel.Family.TakesAlpha))
 	case len(spec.Alpha) == 0 && family.Alpha:
 		return cli.Usagef("--family %s: give the coefficients of its power series, such as --alpha 1,0.5,0.25", spec.Family)
 	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
