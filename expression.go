@@ -193,8 +193,9 @@ func (s Spec) members(place func(t kernel.Tried) int) []Expression {
 	f, known := kernel.FamilyNamed(s.Family)
 	var all []Expression
 	if !known {
-		for _, m := range kernel.AutomaticMembers(place) {
-			all = append(all, Expression{Family: m.Family.Name, Nu: m.Nu, Laplacian: laplacian})
+		for _, e := range kernel.Automatic(place) {
+			e.Laplacian = laplacian
+			all = append(all, e)
 		}
 		return all
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 
 	"grfgp/calendar"
+	"grfgp/covariate"
 	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/covariates"
@@ -28,8 +28,9 @@ type workshop struct {
 	walks   func() walks       // the same for walks
 	entries int                // of w
 	levels  func() []graph.Level
-	degree  func() degree
-	lone    func() []int // nodes without neighbours
+	spread  func() float64   // of the logarithms of degrees, and
+	degrees func() []float64 // these, standardised
+	lone    func() []int     // nodes without neighbours
 
 	mu           sync.Mutex                         // guards the following fields
 	matrices     map[string]*matrix                 // by Laplacian
@@ -52,7 +53,11 @@ type workshop struct {
 
 func newWorkshop(g *graph.Graph, spec Spec) *workshop {
 	b := &workshop{spec: spec, graph: g, when: spec.calendar(g), matrices: map[string]*matrix{}, levels: sync.OnceValue(g.Levels),
-		degree: sync.OnceValue(func() degree { return degreeOf(g) }), lone: sync.OnceValue(g.Lone)}
+		lone: sync.OnceValue(g.Lone), spread: sync.OnceValue(func() float64 { return spreadOf(g) }),
+		degrees: sync.OnceValue(func() []float64 {
+			x, _ := covariate.LogDegree(g)
+			return x
+		})}
 	b.setMatrix(g)
 	return b
 }
@@ -63,8 +68,8 @@ func (b *workshop) with(spec Spec, sameWalks bool) *workshop {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	other := &workshop{spec: spec, graph: b.graph, when: spec.calendar(b.graph), w: b.w, walks: b.walks, entries: b.entries, levels: b.levels,
-		degree: b.degree,
-		lone:   b.lone, matrices: map[string]*matrix{}, lead: b.lead, leadless: b.leadless, known: b.known, shared: b.shared}
+		spread: b.spread, degrees: b.degrees,
+		lone: b.lone, matrices: map[string]*matrix{}, lead: b.lead, leadless: b.leadless, known: b.known, shared: b.shared}
 	for name, m := range b.matrices {
 		own := *m
 		own.features, own.sampled = map[int]*walk.Features{}, nil
@@ -77,15 +82,6 @@ func (b *workshop) with(spec Spec, sameWalks bool) *workshop {
 		other.scales = b.scales
 	}
 	return other
-}
-
-// KeepFeatures makes the Trainer keep the features of all kernels that it tries, not
-// only of the chosen one. That makes a sequence of many trainings faster at the cost
-// of memory.
-func (b *workshop) KeepFeatures() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shared = true
 }
 
 const (
@@ -173,7 +169,7 @@ func (b *workshop) graphKernel(ctx context.Context, e Expression, even bool) (ke
 	}
 	k = kernel.Named("graph", k)
 	if e.Trending() && !even {
-		k = kernel.Trend(k, b.degree().x())
+		k = kernel.Trend(k, b.degrees())
 	}
 	return k, nil
 }
@@ -497,96 +493,4 @@ func (b *workshop) shortfall(e Expression, theta kernel.Theta) ([]string, error)
 		}
 	}
 	return nil, nil
-}
-
-// matrix holds the matrix W of one Laplacian and the data that its kernels share.
-type matrix struct {
-	kind  graph.Normalization
-	w     func() *sparse.CSR // of norm one
-	walks func() walks       // the same for walks
-	bound func() []float64   // positive, with W·bound = bound, which proves the norm
-	unit  float64            // the Laplacian is unit·(I − W)
-
-	dense    *kernel.Dense          // computed when first used,
-	exact    *kernel.Series         // likewise,
-	opposite *kernel.Series         // likewise, for −W
-	features map[int]*walk.Features // by hops
-	sampled  map[int]*kernel.GRF    // kernels by these features, which share what they compute
-}
-
-// matrix returns the matrix of a Laplacian. The empty name means normalized, and
-// signless shares the matrix of normalized. The caller holds b.mu.
-func (b *workshop) matrix(laplacian string) *matrix {
-	if laplacian == "" || laplacian == "signless" {
-		laplacian = normalized
-	}
-	m := b.matrices[laplacian]
-	if m == nil {
-		m = &matrix{kind: graph.NormalizedAdjacency, w: b.w, walks: b.walks, unit: 1, features: map[int]*walk.Features{}}
-		if laplacian == "raw" {
-			m.kind = graph.RawDiffusion
-			w := b.graph.Normalized(m.kind)
-			on := newWalks(w, nil, nil)
-			m.w, m.walks = func() *sparse.CSR { return w }, func() walks { return on }
-			m.unit = unit(w)
-		}
-		m.bound = func() []float64 {
-			if v := b.graph.WalkScale(m.kind); v != nil {
-				return v
-			}
-			return slices.Repeat([]float64{1}, b.graph.Len())
-		}
-		b.matrices[laplacian] = m
-	}
-	return m
-}
-
-// walked returns the matrix of a kernel.
-func (b *workshop) walked(e Expression) *matrix {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.matrix(e.Laplacian)
-}
-
-// unit returns the factor that makes the mean diagonal of I − W one, over nodes with
-// neighbours.
-func unit(w *sparse.CSR) float64 {
-	n, _ := w.Dims()
-	nodes, sum := 0, 0.0
-	for i := range n {
-		if d := 1 - w.At(i, i); d != 0 {
-			nodes++
-			sum += d
-		}
-	}
-	if nodes == 0 {
-		return 1
-	}
-	return float64(nodes) / sum
-}
-
-// series returns the series of a family: without a cut-off if an expression has no hops, otherwise
-// cut off at that number of hops. The signless Laplacian of W is the usual Laplacian
-// of −W. In that form a kernel of long reach is steep at the upper end of the
-// spectrum, where leading eigenvectors replace many terms.
-func (m *matrix) series(by kernel.Modulation, e Expression) (*kernel.Series, error) {
-	exact, ok := by.(kernel.Spectrum)
-	if e.Hops > 0 || !ok {
-		return kernel.NewSeries(m.w(), by, e.Hops)
-	}
-	if m.exact == nil {
-		s, err := kernel.NewExact(m.w(), exact, m.bound())
-		if err != nil {
-			return nil, err
-		}
-		m.exact = s
-	}
-	if e.Laplacian != "signless" {
-		return m.exact.With(exact), nil
-	}
-	spectrum := kernel.Signless(by).(kernel.Spectrum)
-	if m.opposite == nil {
-		m.opposite = m.exact.Opposite(spectrum)
-	}
-	return m.opposite.With(spectrum), nil
 }

@@ -23,7 +23,7 @@ func (s Spec) CheckOn(g *graph.Graph) error {
 	case s.Method == "lowrank" && s.Rank > max(n, defaultRank):
 		return fmt.Errorf("%w: rank %d of features of %d nodes; a rank above the number of nodes gains nothing, give at most %d", ErrSpec, s.Rank,
 			n, max(n, defaultRank))
-	case s.Trend == "degree" && degreeOf(g).spread < spreadTiny:
+	case s.Trend == "degree" && spreadOf(g) < spreadTiny:
 		return errNoTrend
 	case s.Terms.Has(CovariateTerm) && s.Covariates == nil:
 		return fmt.Errorf("%w: a term of covariates, and no covariates; give the columns to use, or leave the term out", ErrSpec)

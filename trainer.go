@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/kernel"
@@ -43,6 +44,15 @@ func newTrainer(g *graph.Graph, spec Spec, open func() (*gp.Card, error)) (*Trai
 
 // Graph returns the graph.
 func (t *Trainer) Graph() *graph.Graph { return t.graph }
+
+// KeepFeatures makes the Trainer keep the features of all kernels that it tries, not
+// only of the chosen one. That makes a sequence of many trainings faster at the cost
+// of memory.
+func (t *Trainer) KeepFeatures() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shared = true
+}
 
 // Spec returns the Spec as it was given.
 func (t *Trainer) Spec() Spec { return t.spec.clone() }
@@ -142,11 +152,24 @@ func (b *workshop) decideScales(ctx context.Context, places []int, method string
 		coarser), ctx.Err()
 }
 
+// spreadLeast is the standard deviation of the log degree from which a trend is
+// tried; that of a grid is smaller. Below spreadTiny all degrees count as equal.
+const (
+	spreadLeast = 0.3
+	spreadTiny  = 1e-9
+)
+
+// spreadOf is the standard deviation of the log degree.
+func spreadOf(g *graph.Graph) float64 {
+	_, spread := covariate.LogDegree(g)
+	return spread
+}
+
 // decideTrend returns whether all kernels have a trend (all), and whether the best
 // kernel without a trend is also tried with one (last).
 func (b *workshop) decideTrend(method string) (all, last bool, why string, err error) {
 	switch {
-	case b.spec.Trending() && b.degree().spread < spreadTiny:
+	case b.spec.Trending() && b.spread() < spreadTiny:
 		return false, false, "", errNoTrend
 	case b.spec.Trending():
 		return true, false, "a trend with the degree was requested", nil
@@ -154,11 +177,11 @@ func (b *workshop) decideTrend(method string) (all, last bool, why string, err e
 		return false, false, "no trend was requested", nil
 	case method == "lowrank":
 		return false, false, "low rank has no trend", nil
-	case b.degree().spread < spreadLeast:
+	case b.spread() < spreadLeast:
 		return false, false, "degrees vary too little for a trend", nil
 	}
 	return false, true, fmt.Sprintf("degrees vary by a factor of %.2g (one sd): a trend with the log degree was tried",
-		math.Exp(b.degree().spread)), nil
+		math.Exp(b.spread())), nil
 }
 
 const (
@@ -194,7 +217,7 @@ func (b *workshop) offers(method string) (of Terms, why string) {
 
 // uneven reports whether degrees differ so much that a kernel whose variance
 // depends on the degree differs from one whose variance does not.
-func (b *workshop) uneven() bool { return b.degree().spread >= spreadLeast }
+func (b *workshop) uneven() bool { return b.spread() >= spreadLeast }
 
 // opensUnit reports whether unit variance is tried. With a series every prediction
 // then needs the diagonal at all nodes, so it is not tried on graphs where that

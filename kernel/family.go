@@ -91,32 +91,20 @@ func (f Family) TakesNu() bool { return f.Nu }
 // TakesAlpha reports whether members differ by coefficients.
 func (f Family) TakesAlpha() bool { return f.Alpha }
 
-// Automatic is a member of a family that is tried where the choice is open.
-type Automatic struct {
-	Family Family
-	Nu     float64
-}
-
-// AutomaticMembers returns what is tried of all families, in the order of the places that of returns; 0: not tried.
-func AutomaticMembers(of func(t Tried) int) []Automatic {
-	type placed struct {
-		Automatic
-		place int
-	}
-	var all []placed
+// Automatic returns the members of all families that are tried where the choice is open, in the order of the places that
+// of returns; 0: not tried.
+func Automatic(of func(t Tried) int) []Expression {
+	places := map[Expression]int{}
+	var all []Expression
 	for _, f := range registered {
 		for _, t := range f.Tried {
-			if place := of(t); place > 0 {
-				all = append(all, placed{Automatic{f, t.Nu}, place})
+			if e := (Expression{Family: f.Name, Nu: t.Nu}); of(t) > 0 {
+				all, places[e] = append(all, e), of(t)
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
-	members := make([]Automatic, len(all))
-	for k, p := range all {
-		members[k] = p.Automatic
-	}
-	return members
+	slices.SortStableFunc(all, func(a, b Expression) int { return cmp.Compare(places[a], places[b]) })
+	return all
 }
 
 // String returns the name of a member in words.
