@@ -12,7 +12,7 @@ import (
 // values). A file without alternatives gives narrower intervals about the same means.
 func TestModelFilesWithAlternatives(t *testing.T) {
 	t.Parallel()
-	spec := Spec{Family: "diffusion", Roles: "none", Trend: "none", Scales: "one"}
+	spec := Spec{Expression: Expression{Family: "diffusion", Trend: "none", Scales: "one"}, Roles: "none"}
 	g, d := simulated(t, spec)
 	m, err := Fit(t.Context(), g, d, spec)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 )
 
 // plain is a Spec that leaves little to choose: tests of what is refused are quick.
-var plain = grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none"}
+var plain = grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Trend: "none"}}
 
 // only drops what comes with an error, which must be nothing.
 func only[T any](v *T, err error) error {
@@ -127,7 +127,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 	add("a method of classes that is none", nil, func() error { return only(grfgp.Classify(ctx, rings, l, plain, gp.ClassMethod(99))) })
 	add("a trend of classes", grfgp.ErrSpec, func() error {
-		return only(grfgp.Classify(ctx, rings, l, grfgp.Spec{Trend: "degree"}, gp.Dirichlet))
+		return only(grfgp.Classify(ctx, rings, l, grfgp.Spec{Expression: grfgp.Expression{Trend: "degree"}}, gp.Dirichlet))
 	})
 	add("a budget that is none", bayesopt.ErrOptions, func() error {
 		budget := math.NaN()
@@ -162,7 +162,8 @@ func TestNoKernelIsAnError(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.Spreading} {
-		if err := only(grfgp.Classify(gone, rings, l, grfgp.Spec{Method: "grf", Scales: "one"}, method)); !errors.Is(err, context.Canceled) ||
+		if err := only(grfgp.Classify(gone, rings, l, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "one"}},
+			method)); !errors.Is(err, context.Canceled) ||
 			errors.Is(err, errHalfMade) {
 			t.Errorf("%v, when nobody waits any more: %v", method, err)
 		}
@@ -318,9 +319,11 @@ func TestResumeWantsTheSameSpec(t *testing.T) {
 		}
 		return c
 	}
-	grf := grfgp.Spec{Method: "grf", Family: "diffusion", Scales: "one", Trend: "none", Walks: 30, Hops: 6, Seed: 1}
-	for _, spec := range []grfgp.Spec{{}, {Hops: 12}, {Family: "matern"}, {Family: "matern", Nu: 1, Method: "series"},
-		{Method: "lowrank", Rank: 8}, {NoiseSD: &noise}, grf} {
+	grf := grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Scales: "one", Trend: "none", Hops: 6},
+		Walks: 30, Seed: 1}
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Hops: 12}}, {Expression: grfgp.Expression{Family: "matern"}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: 1, Method: "series"}},
+		{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 8}, {NoiseSD: &noise}, grf} {
 		if err := start(spec).Resume(t.Context(), made(spec)); err != nil {
 			t.Errorf("%+v: %v", spec, err)
 		}
@@ -341,12 +344,15 @@ func TestResumeWantsTheSameSpec(t *testing.T) {
 			t.Errorf("another %s: %v", name, err)
 		}
 	}
-	open := grfgp.Spec{Seed: 1, Walks: 30, Hops: 6}
-	for _, key := range []string{"family", "method", "scales", "trend"} {
+	open := grfgp.Spec{Expression: grfgp.Expression{Hops: 6}, Seed: 1, Walks: 30}
+	for name, tear := range map[string]func(e *grfgp.Expression){
+		"family": func(e *grfgp.Expression) { e.Family = "" }, "method": func(e *grfgp.Expression) { e.Method = "" },
+		"scales": func(e *grfgp.Expression) { e.Scales = "" }, "trend": func(e *grfgp.Expression) { e.Trend = "" },
+	} {
 		torn := from
-		torn.Kernel = without(t, []byte(from.Kernel), key)
+		tear(&torn.Kernel)
 		if err := start(open).Resume(t.Context(), torn); !errors.Is(err, bayesopt.ErrOptions) {
-			t.Errorf("no %s: %v", key, err)
+			t.Errorf("no %s: %v", name, err)
 		}
 	}
 }

@@ -400,7 +400,8 @@ func TestNeighboursThatDiffer(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			auto, free := c.rmse(t, draws, by(t, grfgp.Spec{})), c.rmse(t, draws, by(t, grfgp.Spec{Family: "free", Scales: "one"}))
+			auto, free := c.rmse(t, draws, by(t, grfgp.Spec{})), c.rmse(t, draws, by(t, grfgp.Spec{Expression: grfgp.Expression{Family: "free",
+				Scales: "one"}}))
 			t.Logf("auto %.3f, free %.3f", auto, free)
 			if auto > 1.1*free || auto > 0.3 {
 				t.Errorf("auto has an error of %.3f, free coefficients %.3f", auto, free)
@@ -445,7 +446,8 @@ func TestHubsAndTrees(t *testing.T) {
 	t.Run("hubs", func(t *testing.T) {
 		t.Parallel()
 		auto := hubs.rmse(t, draws, by(t, grfgp.Spec{Roles: "none"}))
-		natural := hubs.rmse(t, draws, by(t, grfgp.Spec{Variance: "natural", Laplacian: "normalized", Scales: "one", Roles: "none"}))
+		natural := hubs.rmse(t, draws, by(t, grfgp.Spec{Expression: grfgp.Expression{Variance: "natural", Laplacian: "normalized",
+			Scales: "one"}, Roles: "none"}))
 		rule, roles := hubs.rmse(t, draws, harmonic), hubs.rmse(t, draws, by(t, grfgp.Spec{}))
 		t.Logf("without roles %.3f, variance by degree %.3f, harmonic %.3f; with roles %.3f", auto, natural, rule, roles)
 		if auto > 0.95*natural || auto > rule || roles > 1.1*auto {
@@ -469,7 +471,8 @@ func TestFarPartsAndNoise(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	g, _, d := caseNamed("two far components").draw(0)
-	m, err := grfgp.Fit(context.Background(), g, d, grfgp.Spec{Family: "diffusion", Scales: "many", Variance: "natural"})
+	m, err := grfgp.Fit(context.Background(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "many",
+		Variance: "natural"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/plan"
 )
 
 // Kernels are compared by log marginal likelihood less one nat per hyperparameter
@@ -16,15 +15,15 @@ import (
 func TestHyperparametersCost(t *testing.T) {
 	t.Parallel()
 	try := func(name string, logLikelihood float64, hyperparameters int) attempt {
-		return attempt{candidate: candidate{family: family{name: name}},
-			report: gp.FitReport{LogLikelihood: logLikelihood, Theta: make([]float64, hyperparameters)}, values: 1_000_000}
+		return attempt{Expression: Expression{Family: name},
+			worth: worthOfValues(gp.FitReport{LogLikelihood: logLikelihood, Theta: make([]float64, hyperparameters)}, 1_000_000)}
 	}
 	for _, c := range []struct {
 		by   float64 // of the larger one, in nats
 		want string
 	}{{-1, "small"}, {0.5, "small"}, {1.9, "small"}, {2.1, "large"}} {
-		if got := likeliest([]attempt{try("large", c.by-100, 4), try("small", -100, 2)}); got.name != c.want {
-			t.Errorf("likelier by %v nats for two hyperparameters: the %s one is taken", c.by, got.name)
+		if got := likeliest([]attempt{try("large", c.by-100, 4), try("small", -100, 2)}); got.Family != c.want {
+			t.Errorf("likelier by %v nats for two hyperparameters: the %s one is taken", c.by, got.Family)
 		}
 	}
 }
@@ -47,13 +46,14 @@ func TestManyLabelsFourier(t *testing.T) {
 	}
 	exact := trainer.limits.Exact
 	for labels, want := range map[int]int{exact: 0, exact + 1: trainer.limits.Pairs} {
-		c := &classContest{Trainer: trainer, labels: labels, method: "series", tell: &ClassChoice{},
+		c := &classContest{contest: contest{Trainer: trainer, method: "series"}, labels: labels, tell: &ClassChoice{},
 			sample: gp.Labels{Nodes: []int{0, 9, 20}, Class: []int{0, 1, 0}, Classes: 2}}
-		alone := classAttempt{candidate: candidate{family: trainer.spec.classFamilies(0)[0], terms: graphTerm, many: true}}
-		if err := c.tryKnown(t.Context(), alone); err != nil {
+		c.judge = c
+		alone := attempt{Expression: c.evenGraph(trainer.spec.members(forClasses)[0], "many")}
+		if err := c.tryKnown(t.Context(), alone, CovariateTerm); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.tried[0].pairs; got != want {
+		if got := c.tried[0].Pairs; got != want {
 			t.Errorf("%d labels: %d pairs, want %d", labels, got, want)
 		}
 	}
@@ -67,9 +67,9 @@ func TestWorthOfFewMeasurements(t *testing.T) {
 		values    int
 		low, high float64
 	}{{40, 12.5, 14.5}, {4000, 8.9, 9.2}} {
-		plain := attempt{report: gp.FitReport{Theta: make([]float64, 2)}, values: c.values}
-		free := attempt{report: gp.FitReport{Theta: make([]float64, 11)}, values: c.values}
-		if gain := plain.worth() - free.worth(); gain < c.low || gain > c.high {
+		plain := worthOfValues(gp.FitReport{Theta: make([]float64, 2)}, c.values)
+		free := worthOfValues(gp.FitReport{Theta: make([]float64, 11)}, c.values)
+		if gain := plain - free; gain < c.low || gain > c.high {
 			t.Errorf("%d measurements: free coefficients need %.2f nats, want %v to %v", c.values, gain, c.low, c.high)
 		}
 	}
@@ -82,7 +82,7 @@ func TestWorthOfSample(t *testing.T) {
 	of := func(score float64, hyperparameters, labels int) float64 {
 		r := gp.ClassifyReport{Score: score / 400, Scored: 400}
 		r.Theta = make([]float64, hyperparameters)
-		return worthOf(r, min(labels, plan.Default().ClassPatches.Rows()))
+		return worthOf(r, labels)
 	}
 	for labels, needed := range map[int]float64{400: 4, 800: 3, 1000: 2.8, 13_000: 2.8} {
 		if of(-100+needed-0.01, 6, labels) > of(-100, 2, labels) || of(-100+needed+0.01, 6, labels) < of(-100, 2, labels) {

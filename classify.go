@@ -1,10 +1,8 @@
 package grfgp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,7 +19,6 @@ type Classification struct {
 	of         *Trainer
 	classifier gp.Classifier
 	spec       Spec // with the choices filled in
-	chosen     candidate
 	choice     ClassChoice
 	card       *gp.Card // nil: none
 
@@ -132,38 +129,16 @@ func (t *Trainer) classify(ctx context.Context, l gp.Labels, w *progress.Work,
 	if err := l.Check(t.graph.Len()); err != nil {
 		return nil, err
 	}
-	order := labelOrder(l)
-	own := selectLabels(l, order)
+	order := l.Order()
+	own := l.Select(order)
 	c, err := learn(own)
 	if err != nil {
 		return nil, err
 	}
-	c.order, c.share = order, shares(own)
+	c.order, c.share = order, own.Frequencies()
 	c.alone, _ = t.graph.Unreached(own.Nodes)
 	w.Done()
 	return c, nil
-}
-
-// labelOrder returns the rows of labels sorted by node, then by class, so that
-// their original order does not matter.
-func labelOrder(l gp.Labels) []int {
-	order := make([]int, l.Len())
-	for r := range order {
-		order[r] = r
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(l.Nodes[a], l.Nodes[b]), cmp.Compare(l.Class[a], l.Class[b]))
-	})
-	return order
-}
-
-// selectLabels returns the labels of the given rows.
-func selectLabels(l gp.Labels, rows []int) gp.Labels {
-	some := gp.Labels{Classes: l.Classes}
-	for _, r := range rows {
-		some.Nodes, some.Class = append(some.Nodes, l.Nodes[r]), append(some.Class, l.Class[r])
-	}
-	return some
 }
 
 // Probabilities returns the probability of each class, one row per node. At a node
@@ -212,18 +187,6 @@ func (c *Classification) hide(p *mat.Dense, nodes []int) {
 			p.SetRow(r, c.share)
 		}
 	}
-}
-
-// shares returns the class frequencies after adding one label of each class.
-func shares(l gp.Labels) []float64 {
-	share := make([]float64, l.Classes)
-	for c := range share {
-		share[c] = 1 / float64(l.Len()+l.Classes)
-	}
-	for _, c := range l.Class {
-		share[c] += 1 / float64(l.Len()+l.Classes)
-	}
-	return share
 }
 
 // LeaveOneOut returns the probability of each class at every label given all others, in

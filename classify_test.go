@@ -142,11 +142,11 @@ func TestClassifySpecs(t *testing.T) {
 	testkit.Unraced(t)
 	k := communities(t, 400, 2, 6, 2, 0.2)
 	for _, spec := range []grfgp.Spec{
-		{Scales: "many"},
-		{Method: "grf", Scales: "many", Solver: "iterative"},
-		{Method: "grf", Family: "free", Hops: 4, Scales: "one"},
-		{Method: "series", Family: "diffusion", Scales: "one"},
-		{Method: "grf", Family: "matern", Nu: 2, Solver: "iterative", Scales: "one"},
+		{Expression: grfgp.Expression{Scales: "many"}},
+		{Expression: grfgp.Expression{Method: "grf", Scales: "many"}, Solver: "iterative"},
+		{Expression: grfgp.Expression{Method: "grf", Family: "free", Hops: 4, Scales: "one"}},
+		{Expression: grfgp.Expression{Method: "series", Family: "diffusion", Scales: "one"}},
+		{Expression: grfgp.Expression{Method: "grf", Family: "matern", Nu: 2, Scales: "one"}, Solver: "iterative"},
 	} {
 		if s, _ := k.score(t, spec, gp.Dirichlet); s.accuracy < 0.8 {
 			t.Errorf("%+v: accuracy %.3f, want at least 0.8", spec, s.accuracy)
@@ -168,7 +168,8 @@ func TestClassifyErrors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Family: "cubist"}, gp.Dirichlet); !errors.Is(err,
+	if _, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Expression: grfgp.Expression{Family: "cubist"}},
+		gp.Dirichlet); !errors.Is(err,
 		grfgp.ErrSpec) {
 		t.Errorf("a family that is none: %v", err)
 	}
@@ -185,7 +186,7 @@ func TestClassifyMillion(t *testing.T) {
 	for _, nodes := range []int{100_000, 1_000_000} {
 		k := communities(t, nodes, 8, 9, 3, 0.05)
 		began := time.Now()
-		spec := grfgp.Spec{Method: "grf", Family: "matern", Nu: 2, Hops: 4, Walks: 40, Scales: "one"}
+		spec := grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "matern", Nu: 2, Hops: 4, Scales: "one"}, Walks: 40}
 		s, c := k.score(t, spec, gp.Dirichlet)
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
@@ -252,7 +253,7 @@ func TestClassesWithoutLabels(t *testing.T) {
 		l.Nodes, l.Class = append(l.Nodes, 2*i), append(l.Class, min(1, i/5))
 	}
 	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.OneVsAll, gp.Spreading} {
-		c, err := grfgp.Classify(t.Context(), g, l, grfgp.Spec{Family: "diffusion"}, method)
+		c, err := grfgp.Classify(t.Context(), g, l, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}}, method)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func (m *Model) Condition(ctx context.Context, d gp.Data) (*Model, error) {
 	other := *m
 	if solver := m.solverFor(own); solver != state.Solver {
 		state.Solver = solver
-		if other.fitted, err = m.of.model(ctx, m.spec, state, m.fitted.Card()); err != nil {
+		if other.fitted, err = m.of.model(ctx, m.spec.Expression, state, m.fitted.Card()); err != nil {
 			return nil, err
 		}
 	}

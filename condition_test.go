@@ -37,17 +37,18 @@ func TestCondition(t *testing.T) {
 		value func(i int) float64
 		size  float64 // exposure; 0: none
 	}{
-		"gaussian":    {Spec{Family: "diffusion", Scales: "one", Roles: "none"}, wave, 0},
-		"many scales": {Spec{Scales: "many", Roles: "none"}, wave, 0},
-		"covariates": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Covariates: known, Terms: []string{"graph", "covariates"}},
+		"gaussian":    {Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none"}, wave, 0},
+		"many scales": {Spec{Expression: Expression{Scales: "many"}, Roles: "none"}, wave, 0},
+		"covariates": {Spec{Expression: Expression{Family: "diffusion", Scales: "one", Terms: GraphTerm | CovariateTerm},
+			Roles: "none", Covariates: known},
 			func(i int) float64 { return wave(i) + lanes[i] }, 0},
-		"logarithms": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Transform: "log"},
+		"logarithms": {Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none", Transform: "log"},
 			func(i int) float64 { return math.Exp(wave(i)) }, 0},
-		"counts": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "count"},
+		"counts": {Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none", Values: "count"},
 			func(i int) float64 { return math.Round(4 + 3*wave(i)) }, 2},
-		"shares": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "share"},
+		"shares": {Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none", Values: "share"},
 			func(i int) float64 { return math.Round(5 + 4*wave(i)) }, 10},
-		"yes and no": {Spec{Family: "diffusion", Scales: "one", Roles: "none", Values: "yes-no"},
+		"yes and no": {Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none", Values: "yes-no"},
 			func(i int) float64 { return float64(i / 9 % 2) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +84,7 @@ func TestCondition(t *testing.T) {
 					then.Len())
 			}
 			// By hand: the chosen kernel with the saved state.
-			k, err := m.of.chosenKernel(t.Context(), m.spec)
+			k, err := m.of.chosenKernel(t.Context(), m.spec.Expression)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +146,7 @@ func TestConditionByFormula(t *testing.T) {
 		}
 		return d
 	}
-	m, err := Fit(t.Context(), g, data(0), Spec{Family: "diffusion", Scales: "one", Roles: "none"})
+	m, err := Fit(t.Context(), g, data(0), Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestConditionByFormula(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := m.fitted.State()
-	k, err := m.of.chosenKernel(t.Context(), m.spec)
+	k, err := m.of.chosenKernel(t.Context(), m.spec.Expression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestConditionNeedsNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := gp.Data{Nodes: []int{0, 5, 10, 15}, Y: []float64{1, 2, 1, 0}, NoiseVar: []float64{0.1, 0.1, 0.1, 0.1}}
-	m, err := Fit(t.Context(), g, d, Spec{Family: "diffusion", Scales: "one", Roles: "none"})
+	m, err := Fit(t.Context(), g, d, Spec{Expression: Expression{Family: "diffusion", Scales: "one"}, Roles: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}

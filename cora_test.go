@@ -125,7 +125,7 @@ func coraTable(t testing.TB, tasks []classTask, spec grfgp.Spec, method gp.Class
 }
 
 // coraGRF are features at a quarter of the paper's density.
-var coraGRF = grfgp.Spec{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Walks: 40, Hops: 10}
+var coraGRF = grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Hops: 10}, Walks: 40}
 
 // coraAuthors is the paper's split: numpy's permutation of seed 1, nodes in the
 // order in which the public loader meets them.
@@ -212,7 +212,7 @@ func TestCoraFew(t *testing.T) {
 	testkit.Unraced(t)
 	draws, spec := 2, grfgp.Spec{}
 	if !testkit.IsFull() {
-		draws, spec = 1, grfgp.Spec{Family: "matern", Nu: 2, Scales: "one", Roles: "none"}
+		draws, spec = 1, grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 2, Scales: "one"}, Roles: "none"}
 	}
 	s := coraTable(t, coraFew(t, 20, draws), spec, gp.Dirichlet)
 	if s.accuracy < 0.786-2*0.014/math.Sqrt(float64(draws)) || s.nll > 0.73 || s.ece > 0.06 {

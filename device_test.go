@@ -33,8 +33,8 @@ func onRing(t testing.TB) (*graph.Graph, gp.Data) {
 	return g, d
 }
 
-var onDevice = Spec{Family: "diffusion", Method: "dense", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized,
-	Roles: "none", Seed: 1}
+var onDevice = Spec{Expression: Expression{Family: "diffusion", Method: "dense", Scales: "one", Trend: "none", Variance: "natural",
+	Laplacian: normalized}, Roles: "none", Seed: 1}
 
 func (s Spec) on(device string) Spec {
 	s.Device = device
@@ -243,7 +243,7 @@ func TestFilesKnowNoDevice(t *testing.T) {
 func TestCheckpointsKnowNoDevice(t *testing.T) {
 	t.Parallel()
 	g, d := onRing(t)
-	var kernels []string
+	var kernels []Expression
 	for _, device := range []string{"", "cpu"} {
 		o, err := NewOptimizer(g, onDevice.on(device), bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
 		if err != nil {
@@ -276,7 +276,7 @@ func TestCheckpointsKnowNoDevice(t *testing.T) {
 		}
 	}
 	if kernels[0] != kernels[1] {
-		t.Errorf("checkpoints differ: %q", kernels)
+		t.Errorf("checkpoints differ: %v", kernels)
 	}
 }
 
@@ -353,8 +353,8 @@ func TestCardComputes(t *testing.T) {
 	for i := 0; i < g.Len(); i += 5 {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i)/90)+0.1*math.Sin(float64(7*i)))
 	}
-	spec := Spec{Family: "diffusion", Method: "grf", Scales: "one", Trend: "none", Variance: "natural", Laplacian: normalized, Roles: "none",
-		Seed: 1}
+	spec := Spec{Expression: Expression{Family: "diffusion", Method: "grf", Scales: "one", Trend: "none", Variance: "natural",
+		Laplacian: normalized}, Roles: "none", Seed: 1}
 	fit := func(device string, how gpu.Simulated) (p Prediction, draws []float64, c Choice, err error) {
 		open := func() (*gp.Card, error) { return gp.NewCard(gpu.Simulate(how), false), nil }
 		w, err := newTrainer(g, spec.on(device), open)

@@ -1,6 +1,7 @@
 package grfgp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,71 +10,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/effects"
 	"grfgp/gp"
 	"grfgp/kernel"
+	"grfgp/kernel/covariates"
 )
 
-// Effects say what the columns of a node table do to the quantity, as a fitted model
-// has it.
-type Effects struct {
-	Columns []Effect `json:"columns,omitempty"`  // in the order of the source columns; empty if the kernel has no covariates
-	LeftOut []string `json:"left_out,omitempty"` // source columns beyond the most effective ones, which are not computed
-	Parts   []Part   `json:"parts"`              // of the variation of predictions over nodes
-	Nodes   int      `json:"nodes"`              // number of nodes over which an effect is averaged
-	Level   float64  `json:"level"`              // of the intervals
-	Scale   string   `json:"scale,omitempty"`    // of effects: log, log1p, sqrt or logit; empty: that of the values
-}
-
-// Effect is the mean change of the quantity when one column alone moves: a number from its
-// lower to its upper quartile, a category from its other levels, by their frequencies,
-// to one level. Neighbours' columns stay as they are.
-type Effect struct {
-	Column  string   `json:"column"`
-	Of      string   `json:"level,omitempty"` // of a category
-	From    string   `json:"from"`            // as text: the quartile, or what the level is compared with
-	To      string   `json:"to"`
-	Mean    float64  `json:"mean"`
-	SD      float64  `json:"sd"`
-	Lower   float64  `json:"lower"` // credible interval
-	Upper   float64  `json:"upper"`
-	PerUnit *float64 `json:"per_unit,omitempty"` // linear coefficient, where the smooth part adds less than 5 % to the effect
-	Unit    string   `json:"unit,omitempty"`     // of PerUnit, as covariate.Reading names it
-	// Between compares nodes as they are: those from To on with those up to From, or those
-	// of the level with those of other levels. All that differs between them counts, not
-	// this column alone. Nil: one of the two groups is empty.
-	Between *Contrast `json:"between,omitempty"`
-}
-
-// Contrast is the difference between the means of the quantity over two groups of nodes.
-type Contrast struct {
-	Mean  float64 `json:"mean"`
-	SD    float64 `json:"sd"`
-	Lower float64 `json:"lower"` // credible interval
-	Upper float64 `json:"upper"`
-	Low   int     `json:"low_nodes"` // number of nodes in the groups
-	High  int     `json:"high_nodes"`
-	// Chance is the standard deviation that the difference would have if the nodes of
-	// the groups were drawn at random: a column that has nothing to do with the quantity
-	// differs that much.
-	Chance float64 `json:"chance_sd"`
-}
-
-// BeyondChance reports whether the interval is on one side of 0 and the difference is
-// larger than twice that of random groups.
-func (c *Contrast) BeyondChance() bool { return c.Clear() && math.Abs(c.Mean) > 2*c.Chance }
-
-// Clear reports whether the interval is on one side of 0.
-func (c *Contrast) Clear() bool { return c != nil && (c.Lower > 0 || c.Upper < 0) }
-
-// Clear reports whether the interval is on one side of 0.
-func (e Effect) Clear() bool { return e.Lower > 0 || e.Upper < 0 }
-
-// Part is a part of a model.
-type Part struct {
-	Name     string  `json:"name"`     // graph, covariates, roles, covariates × roles, graph × covariates, or noise
-	Variance float64 `json:"variance"` // of its posterior mean over nodes, or that of the noise
-	Share    float64 `json:"share"`    // Variance over the sum of all parts'
-}
+// What the columns of a node table do to the quantity, as a fitted model has it: see package effects.
+type (
+	Effects  = effects.Effects
+	Effect   = effects.Effect
+	Contrast = effects.Contrast
+	Part     = effects.Part
+)
 
 const (
 	effectLevel   = 0.95
@@ -110,10 +59,10 @@ func (m *Model) Effects(ctx context.Context) (*Effects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("effects: %w", err)
 	}
-	if err := e.columns(ctx, m, p); err != nil {
+	if err := p.effects(ctx, m, e); err != nil {
 		return nil, fmt.Errorf("effects of columns: %w", err)
 	}
-	if err := e.shares(ctx, m, p); err != nil {
+	if err := p.shares(ctx, m, e); err != nil {
 		return nil, fmt.Errorf("shares of parts: %w", err)
 	}
 	return e, nil
@@ -121,93 +70,66 @@ func (m *Model) Effects(ctx context.Context) (*Effects, error) {
 
 // modelParts are the terms of a model's kernel with their hyperparameters, on nodes.
 type modelParts struct {
-	terms   terms
-	pairs   int
-	seed    uint64
-	graph   kernel.Kernel // nil: none
-	near    kernel.Kernel // the graph's part of the product; nil: none
-	known   *knownKernel  // nil: none
-	theta   struct{ graph, linear, smooth, product []float64 }
-	inTime  []float64 // covariance of the last period with that of each measurement; nil without times
-	last    float64   // variance of time in the last period; 1 without times
-	nodes   []int     // of the measurements
-	ownSize int       // number of parameters of near
-	columns int       // number of blocks of covariates, which come first
+	Expression
+	theta   kernel.Theta
+	graph   kernel.Kernel       // nil: none
+	near    kernel.Kernel       // the graph's part of the product; nil: none
+	known   *covariates.Kernels // nil: none
+	inTime  []float64           // covariance of the last period with that of each measurement; nil without times
+	last    float64             // variance of time in the last period; 1 without times
+	nodes   []int               // of the measurements
+	columns int                 // number of blocks of covariates, which come first
 }
 
 // parts takes the kernel of the model apart.
-func (m *Model) parts(ctx context.Context) (*modelParts, error) {
+func (m *Model) parts(ctx context.Context) (p *modelParts, err error) {
 	t := m.of
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := m.spec.chosen()
-	p := &modelParts{terms: c.terms, pairs: c.pairs, seed: t.spec.Seed, last: 1, nodes: NodesOf(t.graph, m.posterior.Measured())}
-	if p.terms == 0 {
-		p.terms = graphTerm
-	}
-	theta := t.inSpace(m.fitted.Theta())
-	take := func(n int) []float64 {
-		head := theta[:n]
-		theta = theta[n:]
-		return head
-	}
-	var err error
-	if p.terms.has(graphTerm) {
-		if p.graph, err = t.graphKernel(ctx, c, m.spec.Method); err != nil {
+	p = &modelParts{Expression: m.spec.Expression, theta: m.fitted.Hyperparameters(), last: 1,
+		nodes: NodesOf(t.graph, m.posterior.Measured())}
+	p.Terms = cmp.Or(p.Terms, GraphTerm)
+	if p.Terms.Has(GraphTerm) {
+		if p.graph, err = t.graphKernel(ctx, p.Expression, false); err != nil {
 			return nil, err
 		}
-		p.theta.graph = take(len(p.graph.Params()))
 	}
-	if p.terms&knownTerms != 0 {
-		if p.known, err = t.knownKernel(ctx, p.terms&knownTerms, c.pairs); err != nil {
+	if p.Terms&knownTerms != 0 {
+		if p.known, err = t.knownKernel(ctx, p.Terms&knownTerms, p.Pairs); err != nil {
 			return nil, err
 		}
-		if p.terms.has(covariateTerm) {
+		if p.Terms.Has(CovariateTerm) {
 			p.columns = len(t.known.covariates)
 		}
-		p.theta.linear = take(len(p.known.linear))
-		p.theta.smooth = take(len(p.known.smooth.Params()))
 	}
-	if p.terms.has(productTerm) {
-		plain := c
-		plain.many, plain.trend = false, false
-		if p.near, err = t.graphKernel(ctx, plain, m.spec.Method); err != nil {
+	if p.Terms.Has(ProductTerm) {
+		if p.near, err = t.near(ctx, p.Expression, false); err != nil {
 			return nil, err
 		}
-		p.ownSize = len(p.near.Params())
-		p.theta.product = take(len(kernel.Product(p.near, p.known.smooth).Params()))
-	}
-	if len(theta) > 0 {
-		return nil, fmt.Errorf("%d hyperparameters belong to no term", len(theta))
 	}
 	return p, p.times(ctx, m)
+}
+
+// thetaOf returns those hyperparameters under a path that a kernel has.
+func (p *modelParts) thetaOf(k kernel.Kernel, path string) []float64 {
+	return kernel.Begin(k.Params(), p.theta.Under(path))
 }
 
 // times sets the covariance in time of measurements with the last period.
 func (p *modelParts) times(ctx context.Context, m *Model) error {
 	t := m.of
-	n := len(t.spec.Times)
+	n := len(t.when.Times)
 	if n == 0 {
 		return nil
 	}
+	k := t.when.OverTime(kernel.Constant(1))
+	cov, err := k.At(kernel.Begin(k.Params(), p.theta))
+	if err != nil {
+		return err
+	}
 	gram := mat.NewSymDense(n, nil)
-	if t.spec.joint() {
-		theta := m.fitted.Theta()
-		cov, err := kernel.OverTime(kernel.Constant(1), t.spec.Times).At(slices.Concat([]float64{1}, theta[len(theta)-timeParams:]))
-		if err != nil {
-			return err
-		}
-		periods := make([]int, n)
-		for k := range periods {
-			periods[k] = k
-		}
-		if err := cov.Gram(ctx, gram, periods); err != nil {
-			return err
-		}
-	} else {
-		for k := range n {
-			gram.SetSym(k, k, 1)
-		}
+	if err := cov.Gram(ctx, gram, ints(0, n)); err != nil {
+		return err
 	}
 	p.last = gram.At(n-1, n-1)
 	for _, place := range m.posterior.Measured() {
@@ -217,37 +139,27 @@ func (p *modelParts) times(ctx context.Context, m *Model) error {
 	return nil
 }
 
-// productTheta are the hyperparameters of the smooth factor of the product.
-func (p *modelParts) productTheta() []float64 {
-	own := slices.Clone(p.theta.product[p.ownSize:])
-	params := p.known.smooth.Params()
-	if fixed := slices.IndexFunc(params, func(q kernel.Param) bool { return q.Variance }); fixed >= 0 {
-		own = slices.Insert(own, fixed, params[fixed].Start)
-	}
-	return own
-}
-
-// columns computes the effects of the source columns.
-func (e *Effects) columns(ctx context.Context, m *Model, p *modelParts) error {
+// effects computes the effects of the source columns.
+func (p *modelParts) effects(ctx context.Context, m *Model, e *Effects) error {
 	set := m.spec.Covariates
 	if set == nil {
 		set = m.of.spec.Covariates
 	}
-	if !p.terms.has(covariateTerm) || set == nil || set.X == nil {
+	if !p.Terms.Has(CovariateTerm) || set == nil || set.X == nil {
 		return nil
 	}
-	all, err := e.most(ctx, sources(set), m, p, set)
+	all, err := p.most(ctx, effects.Sources(set), m, e, set)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	var moves []move
+	var moves []effects.Move
 	var parts []*functionals
 	for _, o := range all {
 		f, err := p.functionals(ctx, set, &o)
 		if err != nil {
 			return err
 		}
-		moves, parts = append(moves, o.moves...), append(parts, f)
+		moves, parts = append(moves, o.Moves...), append(parts, f)
 		e.Nodes = max(e.Nodes, f.nodes)
 	}
 	cross, smooth, prior := join(parts)
@@ -260,47 +172,47 @@ func (e *Effects) columns(ctx context.Context, m *Model, p *modelParts) error {
 		return err
 	}
 	for k, o := range moves {
-		f := o.effect
+		f := o.Effect
 		f.Mean, f.SD = mean[k], math.Sqrt(cov.At(k, k))
 		f.Lower, f.Upper = f.Mean-effectZ*f.SD, f.Mean+effectZ*f.SD
-		if o.delta > 0 && math.Abs(curved[k]) < 0.05*math.Abs(f.Mean) {
-			per := f.Mean / o.delta * o.reading.PerUnit()
-			f.PerUnit, f.Unit = &per, o.reading.Unit()
+		if o.Delta > 0 && math.Abs(curved[k]) < 0.05*math.Abs(f.Mean) {
+			per := f.Mean / o.Delta * o.Reading.PerUnit()
+			f.PerUnit, f.Unit = &per, o.Reading.Unit()
 		}
 		e.Columns = append(e.Columns, f)
 	}
-	return e.between(ctx, m, set, all)
+	return m.between(ctx, e, set, all)
 }
 
 // most returns the source columns with the largest linear effects, if there are too
 // many, and names the others.
-func (e *Effects) most(ctx context.Context, all []source, m *Model, p *modelParts, set *covariate.Set) ([]source, error) {
+func (p *modelParts) most(ctx context.Context, all []effects.Source, m *Model, e *Effects, set *covariate.Set) ([]effects.Source, error) {
 	if len(all) <= effectColumns {
 		return all, nil
 	}
 	size := make([]float64, len(all))
 	for k, o := range all {
-		states, none := mat.NewDense(len(p.nodes), len(o.states), nil), mat.NewDense(len(o.states), len(o.states), nil)
+		states, none := mat.NewDense(len(p.nodes), len(o.States), nil), mat.NewDense(len(o.States), len(o.States), nil)
 		p.addLinear(states, none, set, &o)
 		mean, _, err := m.posterior.Functionals(ctx, states, nil)
 		if err != nil {
 			return nil, err
 		}
-		for _, mv := range o.moves {
+		for _, mv := range o.Moves {
 			sum := 0.0
-			for s, w := range mv.weights {
+			for s, w := range mv.Weights {
 				sum += w * mean[s]
 			}
 			size[k] = max(size[k], math.Abs(sum))
 		}
 	}
 	cut := slices.Sorted(slices.Values(size))[len(all)-effectColumns]
-	var some []source
+	var some []effects.Source
 	for k, o := range all {
 		if size[k] >= cut && len(some) < effectColumns {
 			some = append(some, o)
 		} else {
-			e.LeftOut = append(e.LeftOut, o.name)
+			e.LeftOut = append(e.LeftOut, o.Name)
 		}
 	}
 	return some, nil

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/effects"
 )
 
 // betweenNodes is the number of nodes, evenly spaced by number, among which groups are
@@ -15,18 +16,18 @@ const betweenNodes = 1000
 
 // between adds the differences between nodes as they are to the effects of columns,
 // which are those of the moves of all sources.
-func (e *Effects) between(ctx context.Context, m *Model, set *covariate.Set, all []source) error {
+func (m *Model) between(ctx context.Context, e *Effects, set *covariate.Set, all []effects.Source) error {
 	sample := evenly(set.Nodes, betweenNodes)
 	weights := mat.NewDense(len(sample), len(e.Columns), nil)
 	k := 0
 	for _, o := range all {
-		for _, mv := range o.moves {
-			e.Columns[k].Between = mv.groups.contrast(set.X, sample, weights, k)
+		for _, mv := range o.Moves {
+			e.Columns[k].Between = mv.Contrast(set.X, sample, weights, k)
 			k++
 		}
 	}
 	t := m.of
-	places := Places(t.graph, sample, t.spec.periods()-1)
+	places := Places(t.graph, sample, t.when.Periods()-1)
 	prior := m.posterior.Prior()
 	cross, half := mat.NewDense(len(m.posterior.Measured()), k, nil), mat.NewDense(len(sample), k, nil)
 	if err := prior.Cross(m.posterior.Measured(), places).Apply(ctx, cross, weights); err != nil {
@@ -60,30 +61,4 @@ func (e *Effects) between(ctx context.Context, m *Model, set *covariate.Set, all
 		}
 	}
 	return nil
-}
-
-// contrast writes the weights of nodes into a column: the mean over one group minus that
-// over the other. It returns nil if one of the groups is empty.
-func (g groups) contrast(x *mat.Dense, sample []int, weights *mat.Dense, column int) *Contrast {
-	c := new(Contrast)
-	for _, node := range sample {
-		switch g.side(x, node) {
-		case -1:
-			c.Low++
-		case 1:
-			c.High++
-		}
-	}
-	if c.Low == 0 || c.High == 0 {
-		return nil
-	}
-	for k, node := range sample {
-		switch g.side(x, node) {
-		case -1:
-			weights.Set(k, column, -1/float64(c.Low))
-		case 1:
-			weights.Set(k, column, 1/float64(c.High))
-		}
-	}
-	return c
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/effects"
 	"grfgp/gp"
 	"grfgp/internal/rng"
 	"grfgp/internal/testkit"
@@ -30,7 +31,7 @@ func meanWhere(f, x []float64, bound, side float64) float64 {
 // have it.
 func atLearned(t *testing.T, m *Model, d gp.Data) *Model {
 	t.Helper()
-	k, err := m.of.chosenKernel(context.Background(), m.spec)
+	k, err := m.of.chosenKernel(context.Background(), m.spec.Expression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,18 +57,18 @@ func TestBetween(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	for _, c := range []struct {
-		terms []string
+		terms Terms
 		times []float64
-	}{{terms: []string{"graph", "covariates"}}, {terms: []string{"covariates", "roles"}},
-		{terms: []string{"graph", "covariates"}, times: []float64{1, 2}}} {
+	}{{terms: GraphTerm | CovariateTerm}, {terms: CovariateTerm | RoleTerm},
+		{terms: GraphTerm | CovariateTerm, times: []float64{1, 2}}} {
 		d := everyOther(y)
 		if c.times != nil {
 			for k := range d.Nodes {
 				d.Nodes[k] = Place(g, d.Nodes[k], k%2)
 			}
 		}
-		m, err := Fit(context.Background(), g, d, Spec{Covariates: set, Terms: c.terms, Times: c.times, Family: "diffusion", Scales: "one",
-			Trend: "none", Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+		m, err := Fit(context.Background(), g, d, Spec{Expression: Expression{Terms: c.terms, Family: "diffusion", Scales: "one", Trend: "none",
+			Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Times: c.times, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,13 +88,13 @@ func TestBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := 0
-		for _, o := range sources(set) {
-			for _, mv := range o.moves {
+		for _, o := range effects.Sources(set) {
+			for _, mv := range o.Moves {
 				got := e.Columns[k].Between
 				k++
 				w := make([]float64, g.Len())
 				for i := range w {
-					switch mv.groups.side(set.X, i) {
+					switch mv.Side(set.X, i) {
 					case 1:
 						w[i] = 1 / float64(got.High)
 					case -1:
@@ -108,7 +109,7 @@ func TestBetween(t *testing.T) {
 					}
 				}
 				if sd := math.Sqrt(variance); math.Abs(got.Mean-want) > 1e-8*sd || math.Abs(got.SD-sd) > 1e-6*sd {
-					t.Errorf("%v, %s %s: %.6g ± %.6g, want %.6g ± %.6g", c.terms, o.name, mv.effect.Of, got.Mean, got.SD, want, sd)
+					t.Errorf("%v, %s %s: %.6g ± %.6g, want %.6g ± %.6g", c.terms, o.Name, mv.Effect.Of, got.Mean, got.SD, want, sd)
 				}
 			}
 		}
@@ -119,24 +120,24 @@ func TestBetween(t *testing.T) {
 func TestGroupsOfNodes(t *testing.T) {
 	t.Parallel()
 	_, set, _ := described(t, 7)
-	for _, o := range sources(set) {
-		for _, mv := range o.moves {
+	for _, o := range effects.Sources(set) {
+		for _, mv := range o.Moves {
 			low, high := 0, 0
 			for i := range set.Nodes {
-				s := mv.groups.side(set.X, i)
+				s := mv.Side(set.X, i)
 				if s < 0 {
 					low++
 				} else if s > 0 {
 					high++
 				}
-				if mv.groups.absent >= 0 && set.X.At(i, mv.groups.absent) > 0 && s != 0 {
-					t.Errorf("%s: node %d without a value is in a group", o.name, i)
+				if mv.Absent(set.X, i) && s != 0 {
+					t.Errorf("%s: node %d without a value is in a group", o.Name, i)
 				}
 			}
-			known := set.Nodes - mv.reading.Missing
-			if mv.effect.Of == "" && (low < known/4 || low > known/4+1 || high < known/4 || high > known/4+1) || mv.effect.Of != "" && low+
+			known := set.Nodes - mv.Reading.Missing
+			if mv.Effect.Of == "" && (low < known/4 || low > known/4+1 || high < known/4 || high > known/4+1) || mv.Effect.Of != "" && low+
 				high != known {
-				t.Errorf("%s %s: groups of %d and %d of %d nodes", o.name, mv.effect.Of, low, high, known)
+				t.Errorf("%s %s: groups of %d and %d of %d nodes", o.Name, mv.Effect.Of, low, high, known)
 			}
 		}
 	}
@@ -159,7 +160,8 @@ func TestBetweenOfAlikeColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"covariates"}, Method: "dense", Seed: 1})
+	m, err := Fit(context.Background(), g, everyOther(y), Spec{Expression: Expression{Terms: CovariateTerm, Method: "dense"},
+		Covariates: set, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,8 +191,8 @@ func TestDividedParts(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	m, err := Fit(context.Background(), g, everyOther(y),
-		Spec{Covariates: set, Terms: []string{"graph", "covariates", "roles"}, Family: "diffusion", Scales: "one", Trend: "none",
-			Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+		Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm | RoleTerm, Family: "diffusion", Scales: "one", Trend: "none",
+			Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,17 +202,17 @@ func TestDividedParts(t *testing.T) {
 	}
 	matern := func(columns, roles, to int) float64 {
 		sum := 0.0
-		for b, block := range p.known.blocks {
-			from, length := roles, p.theta.smooth[1+b]
+		for b, block := range p.known.Blocks {
+			from, length := roles, p.thetaOf(p.known.Smooth, p.known.Path)[1+b]
 			if b < p.columns {
 				from = columns
 			}
-			for c, v := range block.x.RawRowView(from) {
-				sum += (v - block.x.At(to, c)) * (v - block.x.At(to, c)) / length / length
+			for c, v := range block.X.RawRowView(from) {
+				sum += (v - block.X.At(to, c)) * (v - block.X.At(to, c)) / length / length
 			}
 		}
 		r := math.Sqrt(3 * sum)
-		return p.theta.smooth[0] * (1 + r) * math.Exp(-r)
+		return p.thetaOf(p.known.Smooth, p.known.Path)[0] * (1 + r) * math.Exp(-r)
 	}
 	nodes, others := []int{0, 5, 48}, evenly(g.Len(), dividedAverages)
 	for _, ofColumns := range []bool{true, false} {
@@ -274,7 +276,8 @@ func TestBetweenByChance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"covariates"}, Method: "dense", Seed: 1})
+		m, err := Fit(context.Background(), g, everyOther(y), Spec{Expression: Expression{Terms: CovariateTerm, Method: "dense"},
+			Covariates: set, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

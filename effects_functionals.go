@@ -2,12 +2,13 @@ package grfgp
 
 import (
 	"context"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/effects"
 	"grfgp/kernel"
+	"grfgp/kernel/covariates"
 )
 
 // functionals are the moves of a source column as functionals of the process.
@@ -19,8 +20,8 @@ type functionals struct {
 }
 
 // functionals returns the covariances of the moves of a source column.
-func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *source) (*functionals, error) {
-	states, moves := len(o.states), len(o.moves)
+func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *effects.Source) (*functionals, error) {
+	states, moves := len(o.States), len(o.Moves)
 	sample := evenly(set.Nodes, max(8, min(effectNodes, effectRows/states)))
 	t := len(p.nodes)
 	cross, prior := mat.NewDense(t, states, nil), mat.NewDense(states, states, nil)
@@ -28,8 +29,8 @@ func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *sou
 		return nil, err
 	}
 	weights := mat.NewDense(states, moves, nil)
-	for k, mv := range o.moves {
-		weights.SetCol(k, mv.weights)
+	for k, mv := range o.Moves {
+		weights.SetCol(k, mv.Weights)
 	}
 	f := &functionals{nodes: len(sample), smooth: mat.NewDense(t, moves, nil), cross: mat.NewDense(t, moves, nil),
 		prior: mat.NewSymDense(moves, nil)}
@@ -55,23 +56,23 @@ func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *sou
 
 // addLinear adds the covariances of the linear term of columns: those of states of
 // one source column, up to what all states have in common.
-func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *source) {
-	for k, l := range p.known.linear {
-		if l.of != ofColumns {
+func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *effects.Source) {
+	for _, l := range p.known.Linear {
+		if l.Kind != covariates.OfColumns {
 			continue
 		}
-		variance := p.theta.linear[k] * l.scale * l.scale
-		for s, state := range o.states {
+		variance := p.thetaOf(l.Kernel, p.known.Path)[0] * l.Scale * l.Scale
+		for s, state := range o.States {
 			for i, node := range p.nodes {
 				sum := 0.0
-				for j, d := range o.dense {
+				for j, d := range o.Dense {
 					sum += state[j] * set.X.At(node, d)
 				}
 				cross.Set(i, s, cross.At(i, s)+variance*sum)
 			}
-			for r, other := range o.states {
+			for r, other := range o.States {
 				sum := 0.0
-				for j := range o.dense {
+				for j := range o.Dense {
 					sum += state[j] * other[j]
 				}
 				prior.Set(s, r, prior.At(s, r)+variance*sum)
@@ -82,11 +83,11 @@ func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *s
 
 // addSmooth adds the covariances of the smooth terms: the mean over the sample of
 // nodes in each state.
-func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set *covariate.Set, o *source, sample []int) error {
+func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set *covariate.Set, o *effects.Source, sample []int) error {
 	x := p.augmented(set, o, sample)
-	smooth := p.smoothOver(x)
+	smooth := p.known.SmoothOn(x)
 	measured, rows := ints(0, len(p.nodes)), ints(len(p.nodes), x.RawMatrix().Rows)
-	mean := mat.NewDense(len(rows), len(o.states), nil)
+	mean := mat.NewDense(len(rows), len(o.States), nil)
 	for k := range rows {
 		mean.Set(k, k/len(sample), 1/float64(len(sample)))
 	}
@@ -98,7 +99,7 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 		cross.Add(cross, &left)
 		prior.Add(prior, &square)
 	}
-	with, own, err := blocksOf(ctx, smooth, p.theta.smooth, measured, rows)
+	with, own, err := blocksOf(ctx, smooth, p.thetaOf(p.known.Smooth, p.known.Path), measured, rows)
 	if err != nil {
 		return err
 	}
@@ -106,10 +107,10 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 	if p.near == nil {
 		return nil
 	}
-	if with, own, err = blocksOf(ctx, smooth, p.productTheta(), measured, rows); err != nil {
+	if with, own, err = blocksOf(ctx, smooth, p.thetaOf(p.known.Smooth, "product"), measured, rows); err != nil {
 		return err
 	}
-	near, among, err := blocksOf(ctx, p.near, p.theta.product[:p.ownSize], p.nodes, sample)
+	near, among, err := blocksOf(ctx, p.near, p.thetaOf(p.near, "product"), p.nodes, sample)
 	if err != nil {
 		return err
 	}
@@ -120,24 +121,6 @@ func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set
 	multiply(own, among, func(i int) int { return i % len(sample) })
 	add(with, own)
 	return nil
-}
-
-// smoothOver returns the smooth kernel on rows of columns other than those of nodes.
-func (p *modelParts) smoothOver(x *mat.Dense) kernel.Kernel {
-	group, _ := p.grouped()
-	if p.pairs > 0 {
-		return kernel.Fourier(x, group, kernel.Matern32, p.pairs, p.seed)
-	}
-	return kernel.Smooth(x, group, kernel.Matern32)
-}
-
-// grouped returns the group of each column of the smooth terms, and their number.
-func (p *modelParts) grouped() (group []int, width int) {
-	for g, b := range p.known.blocks {
-		_, n := b.x.Dims()
-		group = append(group, slices.Repeat([]int{g}, n)...)
-	}
-	return group, len(group)
 }
 
 // blocksOf returns K[a, b] and K[b, b].
@@ -159,7 +142,7 @@ func blocksOf(ctx context.Context, k kernel.Kernel, theta []float64, a, b []int)
 
 // augmented returns the columns of the smooth terms at the measured nodes and then, for
 // every state of a source column, at the sample of nodes in that state.
-func (p *modelParts) augmented(set *covariate.Set, o *source, sample []int) *mat.Dense {
+func (p *modelParts) augmented(set *covariate.Set, o *effects.Source, sample []int) *mat.Dense {
 	place := map[int]int{} // column of Set.X → column of x
 	width := 0
 	for g := range set.Groups { // as covariateBlocks has them
@@ -169,22 +152,22 @@ func (p *modelParts) augmented(set *covariate.Set, o *source, sample []int) *mat
 			}
 		}
 	}
-	_, width = p.grouped()
-	x := mat.NewDense(len(p.nodes)+len(o.states)*len(sample), width, nil)
+	width = p.known.Width()
+	x := mat.NewDense(len(p.nodes)+len(o.States)*len(sample), width, nil)
 	fill := func(to []float64, node int) {
-		for _, b := range p.known.blocks {
-			to = to[copy(to, b.x.RawRowView(node)):]
+		for _, b := range p.known.Blocks {
+			to = to[copy(to, b.X.RawRowView(node)):]
 		}
 	}
 	for i, node := range p.nodes {
 		fill(x.RawRowView(i), node)
 	}
 	row := len(p.nodes)
-	for _, state := range o.states {
+	for _, state := range o.States {
 		for _, node := range sample {
 			to := x.RawRowView(row)
 			fill(to, node)
-			for j, d := range o.dense {
+			for j, d := range o.Dense {
 				to[place[d]] = state[j]
 			}
 			row++
@@ -233,5 +216,5 @@ func join(parts []*functionals) (cross, smooth *mat.Dense, prior *mat.SymDense) 
 		}
 		at += n
 	}
-	return beside(crosses...), beside(smooths...), prior
+	return covariates.Beside(crosses...), covariates.Beside(smooths...), prior
 }

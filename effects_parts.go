@@ -2,19 +2,19 @@ package grfgp
 
 import (
 	"context"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp"
 	"grfgp/kernel"
+	"grfgp/kernel/covariates"
 )
 
 // namedTerm is a term of a kernel that belongs to a part of the model.
 type namedTerm struct {
 	part   string
 	kernel kernel.Kernel
-	theta  []float64
+	theta  []float64 // without time
 }
 
 // named returns the terms of the kernel by parts. Linear terms over both covariates
@@ -22,42 +22,40 @@ type namedTerm struct {
 func (p *modelParts) named() []namedTerm {
 	var all []namedTerm
 	if p.graph != nil {
-		all = append(all, namedTerm{"graph", p.graph, p.theta.graph})
+		all = append(all, namedTerm{"graph", p.graph, kernel.Begin(p.graph.Params(), p.theta)})
 	}
 	if p.known == nil {
 		return all
 	}
-	for k, l := range p.known.linear {
+	for _, l := range p.known.Linear {
 		for _, of := range []struct {
 			part   string
-			blocks []block
-		}{{"covariates", p.known.blocks[:p.columns]}, {"roles", p.known.blocks[p.columns:]}} {
+			blocks []covariates.Block
+		}{{"covariates", p.known.Blocks[:p.columns]}, {"roles", p.known.Blocks[p.columns:]}} {
 			var columns []*mat.Dense
 			for _, b := range of.blocks {
-				switch {
-				case b.linear == l.of && b.in != nil:
-					columns = append(columns, b.in)
-				case b.linear == l.of:
-					columns = append(columns, b.x)
+				if b.Kind == l.Kind {
+					columns = append(columns, b.Linear())
 				}
 			}
 			if len(columns) > 0 {
-				x := beside(columns...)
-				x.Scale(l.scale, x)
-				all = append(all, namedTerm{of.part, kernel.Linear(x), p.theta.linear[k : k+1]})
+				x := covariates.Beside(columns...)
+				x.Scale(l.Scale, x)
+				all = append(all, namedTerm{of.part, kernel.Linear(x), p.thetaOf(l.Kernel, p.known.Path)})
 			}
 		}
 	}
 	together := bothKnown
-	switch p.terms & knownTerms {
-	case covariateTerm:
+	switch p.Terms & knownTerms {
+	case CovariateTerm:
 		together = "covariates"
-	case roleTerm:
+	case RoleTerm:
 		together = "roles"
 	}
-	all = append(all, namedTerm{together, p.known.smooth, p.theta.smooth})
+	all = append(all, namedTerm{together, p.known.Smooth, p.thetaOf(p.known.Smooth, p.known.Path)})
 	if p.near != nil {
-		all = append(all, namedTerm{"graph × " + together, kernel.Product(p.near, p.known.smooth), p.theta.product})
+		k := kernel.Product(p.near, p.known.Smooth)
+		all = append(all, namedTerm{"graph × " + together, k, p.thetaOf(k, "product")})
 	}
 	return all
 }
@@ -73,14 +71,14 @@ const (
 )
 
 // shares computes the variance over nodes of the posterior mean of every part.
-func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
+func (p *modelParts) shares(ctx context.Context, m *Model, e *Effects) error {
 	t := m.of
 	nodes := t.graph.Nodes()
-	divided := p.terms.has(knownTerms)
+	divided := p.Terms.Has(knownTerms)
 	if divided {
 		nodes = evenly(len(nodes), dividedNodes)
 	}
-	places := Places(t.graph, nodes, t.spec.periods()-1)
+	places := Places(t.graph, nodes, t.when.Periods()-1)
 	var names []string
 	sums := map[string][]float64{}
 	add := func(part string, mean []float64) {
@@ -92,12 +90,8 @@ func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
 		}
 	}
 	for _, term := range p.named() {
-		k, theta := t.overTime(term.kernel), term.theta
-		if t.spec.joint() {
-			all := m.fitted.Theta()
-			theta = slices.Concat(theta, all[len(all)-timeParams:])
-		}
-		cov, err := k.At(theta)
+		k := t.when.OverTime(term.kernel)
+		cov, err := k.At(kernel.Begin(k.Params(), kernel.ThetaOf(term.kernel.Params(), term.theta), p.theta))
 		if err != nil {
 			return err
 		}
@@ -163,7 +157,7 @@ func (p *modelParts) averaged(ctx context.Context, m *Model, nodes []int, ofColu
 				}
 			}
 		}
-		cov, err := p.smoothOver(p.mixed(rows)).At(p.theta.smooth)
+		cov, err := p.known.SmoothOn(p.mixed(rows)).At(p.thetaOf(p.known.Smooth, p.known.Path))
 		if err != nil {
 			return nil, err
 		}
@@ -189,11 +183,11 @@ func (p *modelParts) averaged(ctx context.Context, m *Model, nodes []int, ofColu
 // mixed returns the columns of the smooth terms at the measured nodes, and then with the
 // covariates of one node and the roles of another.
 func (p *modelParts) mixed(rows [][2]int) *mat.Dense {
-	_, width := p.grouped()
+	width := p.known.Width()
 	x := mat.NewDense(len(p.nodes)+len(rows), width, nil)
 	for i := range len(p.nodes) + len(rows) {
 		to := x.RawRowView(i)
-		for b, block := range p.known.blocks {
+		for b, block := range p.known.Blocks {
 			node := 0
 			switch {
 			case i < len(p.nodes):
@@ -203,7 +197,7 @@ func (p *modelParts) mixed(rows [][2]int) *mat.Dense {
 			default:
 				node = rows[i-len(p.nodes)][1]
 			}
-			to = to[copy(to, block.x.RawRowView(node)):]
+			to = to[copy(to, block.X.RawRowView(node)):]
 		}
 	}
 	return x

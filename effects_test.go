@@ -65,12 +65,12 @@ func TestEffectsDense(t *testing.T) {
 	t.Parallel()
 	g, set, y := described(t, 7)
 	d := everyOther(y)
-	for _, terms := range [][]string{{"graph", "covariates"}, {"covariates"}, {"graph", "covariates", "product"},
-		{"graph", "covariates", "roles"}} {
-		t.Run(strings.Join(terms, "+"), func(t *testing.T) {
+	for _, terms := range []Terms{GraphTerm | CovariateTerm, CovariateTerm, GraphTerm | CovariateTerm | ProductTerm,
+		GraphTerm | CovariateTerm | RoleTerm} {
+		t.Run(terms.String(), func(t *testing.T) {
 			t.Parallel()
-			m, err := Fit(context.Background(), g, d, Spec{Covariates: set, Terms: terms, Family: "diffusion", Scales: "one", Trend: "none",
-				Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1})
+			m, err := Fit(context.Background(), g, d, Spec{Expression: Expression{Terms: terms, Family: "diffusion", Scales: "one", Trend: "none",
+				Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,12 +98,12 @@ func TestEffectsOfSolvers(t *testing.T) {
 	testkit.Unraced(t)
 	g, set, y := described(t, 7)
 	m, err := Fit(context.Background(), g, everyOther(y),
-		Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
-			Laplacian: normalized, Method: "dense", Solver: "iterative", Seed: 1})
+		Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
+			Laplacian: normalized, Method: "dense"}, Covariates: set, Solver: "iterative", Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := m.of.chosenKernel(context.Background(), m.spec)
+	k, err := m.of.chosenKernel(context.Background(), m.spec.Expression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,23 +204,23 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 		}
 		return out
 	}
-	terms := termsOf(m.spec.Terms)
+	terms := m.spec.Terms
 	at := 0
 	next := func(n int) []float64 { at += n; return theta[at-n : at] }
 	near := mat.NewSymDense(g.Len(), nil)
-	if terms.has(graphTerm) {
+	if terms.Has(GraphTerm) {
 		next(2)
 	}
 	linear := next(1)[0] // of columns
-	next(len(p.known.linear) - 1)
-	smooth := next(1 + len(p.known.blocks))
+	next(len(p.known.Linear) - 1)
+	smooth := next(1 + len(p.known.Blocks))
 	var product []float64
-	if terms.has(productTerm) {
-		own := next(2 + len(p.known.blocks))
+	if terms.Has(ProductTerm) {
+		own := next(2 + len(p.known.Blocks))
 		near = gram(p.near, own[:2])
 		product = append([]float64{1}, own[2:]...)
 	}
-	total, err := m.of.chosenKernel(context.Background(), m.spec)
+	total, err := m.of.chosenKernel(context.Background(), m.spec.Expression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 	}
 	lengths := func(a, b point, theta []float64) float64 {
 		sum := 0.0
-		for k, block := range p.known.blocks {
+		for k, block := range p.known.Blocks {
 			if k < len(set.Groups) {
 				for c, of := range set.Group {
 					if of == k {
@@ -256,8 +256,8 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 				}
 				continue
 			}
-			for c, v := range block.x.RawRowView(a.node) {
-				sum += (v - block.x.At(b.node, c)) * (v - block.x.At(b.node, c)) / theta[1+k] / theta[1+k]
+			for c, v := range block.X.RawRowView(a.node) {
+				sum += (v - block.X.At(b.node, c)) * (v - block.X.At(b.node, c)) / theta[1+k] / theta[1+k]
 			}
 		}
 		r := math.Sqrt(3 * sum)
@@ -377,7 +377,8 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 			c = k
 		}
 	}
-	low, high := extremes(set.X, c)
+	values := mat.Col(nil, c, set.X)
+	low, high := slices.Min(values), slices.Max(values)
 	return append(out, posterior(change(func(x []float64) { x[c] = high }, func(x []float64) { x[c] = low })))
 }
 
@@ -410,8 +411,8 @@ func TestEffectsCoverage(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := Fit(context.Background(), g, everyOther(y),
-			Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
-				Laplacian: normalized, Method: "dense", Seed: 1})
+			Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural",
+				Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -449,8 +450,8 @@ func TestEffectsOfOtherModels(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	g, set, y := described(t, 8)
-	spec := Spec{Covariates: set, Terms: []string{"graph", "covariates"}, Family: "diffusion", Scales: "one", Trend: "none",
-		Variance: "natural", Laplacian: normalized, Method: "dense", Seed: 1}
+	spec := Spec{Expression: Expression{Terms: GraphTerm | CovariateTerm, Family: "diffusion", Scales: "one", Trend: "none",
+		Variance: "natural", Laplacian: normalized, Method: "dense"}, Covariates: set, Seed: 1}
 	exact, err := Fit(context.Background(), g, everyOther(y), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -507,20 +508,4 @@ func TestEffectsOfOtherModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	near("separate periods", m, 2)
-}
-
-// The verb agrees with the name of the column of values.
-func TestEffectsAgree(t *testing.T) {
-	t.Parallel()
-	for quantity, want := range map[string]string{"speed": "speed rises with lanes: ", "cases": "cases rise with lanes: ",
-		"loss": "loss rises with lanes: ", "": "the value rises with lanes: "} {
-		e := &Effects{Columns: []Effect{{Column: "lanes", Mean: 2, Lower: 1, Upper: 3, SD: 0.5, From: "1", To: "4"}}}
-		if words := e.Words(quantity); !strings.HasPrefix(words[0], want) {
-			t.Errorf("%q: %q, want %q", quantity, words, want)
-		}
-	}
-	down := Effect{Column: "road", Of: "street", Mean: -2, Lower: -3, Upper: -1, SD: 0.5}
-	if words := (&Effects{Columns: []Effect{down}}).Words("speeds"); !strings.HasPrefix(words[0], "speeds are lower where road is street: ") {
-		t.Error(words)
-	}
 }

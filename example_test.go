@@ -115,7 +115,7 @@ func ExampleClassification_labels() {
 // estimated from fewer and fewer measurements of one lake.
 func ExampleTrainer() {
 	g, d := ring()
-	t, err := grfgp.NewTrainer(g, grfgp.Spec{Family: "diffusion", Scales: "one"})
+	t, err := grfgp.NewTrainer(g, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -63,9 +63,8 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // Load reads a model that was saved for the same graph. Its predictions equal those of
-// the saved model to the bit. A model with a CustomFamily or with covariates needs them
-// again, in the fields Custom and Covariates of a Spec. Its Device is where the model computes.
-// The error wraps ErrFile if r is not such a model, and ErrNoCard if there is no such device.
+// the saved model to the bit. A model with covariates needs them again, in the field Covariates of a Spec. Its Device is where
+// the model computes. The error wraps ErrFile if r is not such a model, and ErrNoCard if there is no such device.
 func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Model, error) {
 	s, err := readModel(r)
 	if err != nil {
@@ -75,9 +74,6 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Mod
 	for _, with := range given {
 		if with.Device != "" {
 			s.Spec.Device = with.Device
-		}
-		if with.Custom != nil && with.Custom.Name == s.Spec.Family {
-			s.Spec.Custom = with.Custom
 		}
 		if with.Covariates != nil {
 			s.Spec.Covariates = with.Covariates
@@ -164,7 +160,7 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if s.State.Values != s.Spec.kind() {
 		return nil, fmt.Errorf("%w: its values are of kind %s in one place and %s in another", ErrFile, s.Spec.kind(), s.State.Values)
 	}
-	k, err := t.chosenKernel(ctx, s.Spec)
+	k, err := t.chosenKernel(ctx, s.Spec.Expression)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +181,7 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 // knownHash returns the hash of the covariates that a kernel uses; empty if it uses
 // none.
 func knownHash(s Spec) string {
-	if s.Covariates == nil || !termsOf(s.Terms).has(covariateTerm) {
+	if s.Covariates == nil || !s.Terms.Has(CovariateTerm) {
 		return ""
 	}
 	hash := s.Covariates.Hash()

@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/plural"
+	"grfgp/kernel"
 	"grfgp/progress"
 )
 
@@ -127,12 +128,12 @@ func (m *Model) Refit(ctx context.Context, d gp.Data, w *progress.Work) (*Model,
 	}
 	_, then, last := t.fitCosts(own.Len())
 	learn := w.Part(t.finalCost(own.Len()), then+last)
-	learn.Step("fitting " + m.spec.chosen().String())
+	learn.Step("fitting " + m.spec.Name())
 	other := &Model{of: t, spec: m.spec, choice: m.choice}
 	other.choice.Why = slices.Clone(m.choice.Why)
 	bounds := gp.FitOptions{From: m.fitted, MaxIter: t.limits.Iterations(own.Len()), Tol: finalTol, Epochs: refitEpochs, ColdStart: true,
 		Device: card, Progress: learn}
-	if other.fitted, other.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), bounds); err != nil {
+	if other.fitted, other.choice.Fit, err = t.retrain(ctx, own, m.spec.Expression, m.fitted.Hyperparameters(), bounds); err != nil {
 		return nil, err
 	}
 	return other, t.finish(ctx, other, d, own, w, then, last)
@@ -182,9 +183,9 @@ func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data, w 
 
 // retrain learns the hyperparameters of a chosen kernel, starting from theta, with
 // From, MaxIter, Tol, Epochs, ColdStart and Device of the bounds, and tells bounds.Progress.
-func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport,
-	error) {
-	k, err := t.chosenKernel(ctx, spec)
+func (t *Trainer) retrain(ctx context.Context, own gp.Data, e Expression, theta kernel.Theta, bounds gp.FitOptions) (*gp.Model,
+	gp.FitReport, error) {
+	k, err := t.chosenKernel(ctx, e)
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
@@ -192,10 +193,11 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
-	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{theta}, bounds.From, bounds.MaxIter, bounds.Tol,
+	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{kernel.Begin(k.Params(), theta)},
+		bounds.From, bounds.MaxIter, bounds.Tol,
 		bounds.Progress
 	opts.Epochs, opts.ColdStart, opts.Device = bounds.Epochs, bounds.ColdStart, bounds.Device
-	if t.spec.Times != nil {
+	if t.when.Times != nil {
 		return t.retrainOverTime(ctx, k, own, opts)
 	}
 	return gp.Fit(ctx, k, own, opts)
@@ -261,17 +263,20 @@ func rowOrder(d gp.Data) []int {
 // ErrNode is wrapped by errors about nodes that the graph does not have.
 var ErrNode = errors.New("no such node")
 
+// places returns the number of places.
+func (b *workshop) places() int { return b.when.Places() }
+
 // check returns an error, which wraps ErrNode, unless the graph has all the nodes, or
 // the model all the places.
-func (t *Trainer) check(nodes []int) error {
-	places := t.places()
+func (b *workshop) check(nodes []int) error {
+	places := b.places()
 	for _, i := range nodes {
 		switch {
 		case i >= 0 && i < places:
-		case t.spec.Times != nil:
-			return fmt.Errorf("%w: place %d, with %d nodes and %d periods", ErrNode, i, t.graph.Len(), len(t.spec.Times))
+		case b.when.Times != nil:
+			return fmt.Errorf("%w: place %d, with %d nodes and %d periods", ErrNode, i, b.graph.Len(), len(b.when.Times))
 		default:
-			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, t.graph.Len())
+			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, b.graph.Len())
 		}
 	}
 	return nil

@@ -32,13 +32,13 @@ func field(t testing.TB, side int) (*graph.Graph, gp.Data) {
 
 var specs = []grfgp.Spec{
 	{},
-	{Family: "matern"},
-	{Family: "matern", Nu: 1, Method: "series"},
-	{Family: "diffusion", Method: "grf", Walks: 50, Hops: 12, Seed: 3},
-	{Family: "free", Method: "grf", Hops: 6},
-	{Family: "diffusion", Method: "lowrank", Rank: 150},
-	{Family: "diffusion", Method: "grf", Solver: "iterative"},
-	{Family: "diffusion", Method: "grf", Trend: "degree"},
+	{Expression: grfgp.Expression{Family: "matern"}},
+	{Expression: grfgp.Expression{Family: "matern", Nu: 1, Method: "series"}},
+	{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Hops: 12}, Walks: 50, Seed: 3},
+	{Expression: grfgp.Expression{Family: "free", Method: "grf", Hops: 6}},
+	{Expression: grfgp.Expression{Family: "diffusion", Method: "lowrank"}, Rank: 150},
+	{Expression: grfgp.Expression{Family: "diffusion", Method: "grf"}, Solver: "iterative"},
+	{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Trend: "degree"}},
 }
 
 // Every representation predicts the smooth part of the field far better than its
@@ -151,13 +151,18 @@ func TestSpecIsChecked(t *testing.T) {
 	g, d := field(t, 6)
 	noise, none, endless := -1.0, math.NaN(), math.Inf(1)
 	for _, spec := range []grfgp.Spec{
-		{Family: "rbf"}, {Method: "magic"}, {Nu: 2}, {Family: "matern", Nu: -1},
-		{Hops: -1}, {Hops: 1000}, {Solver: "magic"}, {Walks: -1}, {Rank: -1}, {NoiseSD: &noise},
-		{Trend: "up"}, {Method: "lowrank", Trend: "degree"},
-		{Family: "matern", Nu: none}, {Nu: none}, {Family: "matern", Nu: endless},
+		{Expression: grfgp.Expression{Family: "rbf"}}, {Expression: grfgp.Expression{Method: "magic"}}, {Expression: grfgp.Expression{Nu: 2}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: -1}},
+		{Expression: grfgp.Expression{Hops: -1}}, {Expression: grfgp.Expression{Hops: 1000}}, {Solver: "magic"}, {Walks: -1}, {Rank: -1},
+		{NoiseSD: &noise},
+		{Expression: grfgp.Expression{Trend: "up"}}, {Expression: grfgp.Expression{Method: "lowrank", Trend: "degree"}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: none}}, {Expression: grfgp.Expression{Nu: none}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: endless}},
 		{NoiseSD: &none}, {NoiseSD: &endless}, {Mean: &none}, {Mean: &endless},
-		{Laplacian: "signed"}, {Family: "power"}, {Alpha: []float64{1}}, {Family: "power", Alpha: []float64{0, 1}},
-		{Family: "power", Alpha: []float64{1, none}}, {Family: "power", Alpha: []float64{1, 2}},
+		{Expression: grfgp.Expression{Laplacian: "signed"}}, {Expression: grfgp.Expression{Family: "power"}}, {Alpha: []float64{1}},
+		{Expression: grfgp.Expression{Family: "power"}, Alpha: []float64{0, 1}},
+		{Expression: grfgp.Expression{Family: "power"}, Alpha: []float64{1, none}}, {Expression: grfgp.Expression{Family: "power"},
+			Alpha: []float64{1, 2}},
 	} {
 		if _, err := grfgp.Fit(context.Background(), g, d, spec); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: %v", spec, err)

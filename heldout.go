@@ -31,7 +31,7 @@ const (
 // the standard error is too large for that.
 func (t *Trainer) confirm(ctx context.Context, own gp.Data, tried []attempt) (attempt, error) {
 	best := likeliest(tried)
-	one := slices.DeleteFunc(slices.Clone(tried), func(a attempt) bool { return !a.simple() })
+	one := some(tried, attempt.simple)
 	if best.simple() || len(one) == 0 {
 		return best, nil
 	}
@@ -52,9 +52,7 @@ func (t *Trainer) confirm(ctx context.Context, own gp.Data, tried []attempt) (at
 }
 
 // simple reports whether a kernel has one scale and positive correlation of neighbours.
-func (c candidate) simple() bool {
-	return !c.many && c.family.family != "free" && c.laplacian != "signless"
-}
+func (a attempt) simple() bool { return !a.Many() && !a.apart() && a.Laplacian != "signless" }
 
 // highestGain returns an upper bound of the gain of the first scores over the
 // second: the mean difference plus two standard errors.
@@ -74,7 +72,7 @@ func highestGain(first, second []float64) float64 {
 // their nearest measurement of a period. Measurements of other periods remain, as they
 // do where a place is predicted.
 func (t *Trainer) heldOut(places []int) [][]int {
-	distances := t.distances(places)
+	distances := t.when.Distances(places, distancePeriods)
 	slices.Sort(distances)
 	random := rand.New(rng.New(t.spec.Seed, "apart"))
 	chosen := random.Perm(len(places))[:min(len(places), heldOutMost)]
@@ -88,38 +86,7 @@ func (t *Trainer) heldOut(places []int) [][]int {
 		if len(distances) > 0 {
 			distance = distances[(2*s+1)*len(distances)/(2*len(chosen))] // quantiles, for measurements in random order
 		}
-		lists[s] = t.near(search, k, places[k], distance, at)
+		lists[s] = t.when.Nearer(search, k, places[k], distance, heldOutNear, at)
 	}
 	return lists
-}
-
-// distances returns the hops from each unmeasured node to its nearest measurement of a
-// period, without nodes whose component has no measurement; at most distancePeriods
-// periods are looked at, evenly spaced.
-func (t *Trainer) distances(places []int) (all []int) {
-	measured := slices.DeleteFunc(t.byPeriod(places), func(nodes []int) bool { return len(nodes) == 0 })
-	some := min(len(measured), distancePeriods)
-	for k := range some {
-		hops := t.graph.Hops(measured[(2*k+1)*len(measured)/(2*some)])
-		all = append(all, slices.DeleteFunc(hops, func(hops int) bool { return hops <= 0 })...)
-	}
-	return all
-}
-
-// near returns measurement k and the others of its period that are nearer to its node than the given distance, in
-// hops: the nearest that remain are at that distance or farther, as those of an unmeasured node are.
-func (t *Trainer) near(s *graph.Search, k, place, distance int, at map[int][]int) []int {
-	list := []int{k}
-	node, period := AtPlace(t.graph, place)
-	for i, hops := range s.From(node) {
-		if hops >= distance && hops > 0 || len(list) >= heldOutNear {
-			break
-		}
-		for _, other := range at[Place(t.graph, i, period)] {
-			if other != k {
-				list = append(list, other)
-			}
-		}
-	}
-	return list
 }

@@ -23,7 +23,7 @@ func TestHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodes := []int{0, 1, 2, 2}
-	far := w.distances(nodes)
+	far := w.when.Distances(nodes, distancePeriods)
 	slices.Sort(far)
 	if want := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}; !slices.Equal(far, want) {
 		t.Errorf("nodes without data lie %v hops from data, want %v", far, want)
@@ -34,7 +34,7 @@ func TestHeldOut(t *testing.T) {
 		want        []int
 	}{{0, 0, []int{0}}, {0, 1, []int{0}}, {0, 2, []int{0, 1}}, {0, 3, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 1, []int{3, 2}},
 		{3, 9, []int{3, 0, 1, 2}}} {
-		got := w.near(graph.NewSearch(g), c.k, nodes[c.k], c.distance, at)
+		got := w.when.Nearer(graph.NewSearch(g), c.k, nodes[c.k], c.distance, heldOutNear, at)
 		if got[0] != c.k || !slices.Equal(slices.Sorted(slices.Values(got[1:])), slices.Sorted(slices.Values(c.want[1:]))) {
 			t.Errorf("nearer than %d hops to measurement %d: %v, want %v", c.distance, c.k, got, c.want)
 		}
@@ -84,7 +84,7 @@ func TestConfirm(t *testing.T) {
 	for i := 0; i < g.Len(); i += 2 {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i%15)/3)+math.Cos(float64(i/15)/4))
 	}
-	k, err := w.kernel(t.Context(), candidate{family: w.spec.families(0)[0], terms: graphTerm}, "dense")
+	k, err := w.kernel(t.Context(), Expression{Family: "diffusion", Method: "dense"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestConfirm(t *testing.T) {
 	}
 	good, poor := model(10, 0.01), model(0.1, 1)
 	try := func(many bool, m *gp.Model, likelihood float64) attempt {
-		return attempt{candidate: candidate{many: many}, model: m, report: gp.FitReport{LogLikelihood: likelihood}}
+		return attempt{Expression: Expression{Scales: named(many, scaleNames)}, model: m, worth: likelihood}
 	}
 	for _, c := range []struct {
 		what  string
@@ -110,8 +110,8 @@ func TestConfirm(t *testing.T) {
 		{"only many", []attempt{try(true, good, 0)}, true},
 	} {
 		best, err := w.confirm(t.Context(), d, c.tried)
-		if err != nil || best.many != c.many {
-			t.Errorf("%s: many %v, %v", c.what, best.many, err)
+		if err != nil || best.Many() != c.many {
+			t.Errorf("%s: many %v, %v", c.what, best.Many(), err)
 		}
 	}
 }

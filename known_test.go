@@ -86,7 +86,8 @@ func TestCovariatesReachFar(t *testing.T) {
 	for _, i := range random.Perm(g.Len())[:testkit.Size(80, 150)] {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, truth[i]+0.2*random.NormFloat64())
 	}
-	spec := grfgp.Spec{Covariates: set, Family: "diffusion", Method: "grf", Walks: 30, Hops: 5, Roles: "none", Seed: 1}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Hops: 5},
+		Covariates: set, Walks: 30, Roles: "none", Seed: 1}
 	one := spec
 	one.Scales = "one"
 	far, err := grfgp.Fit(t.Context(), g, d, spec)
@@ -120,13 +121,13 @@ func TestCovariates(t *testing.T) {
 	if a, b := rmse(t, alone, truth), rmse(t, with, truth); a < 1 || b > 0.15 {
 		t.Errorf("RMSE %.3f by the graph alone and %.3f with covariates, want more than 1 and less than 0.15", a, b)
 	}
-	if terms := with.Spec().Terms; !slices.Contains(terms, "covariates") {
-		t.Errorf("terms %q, want covariates", terms)
+	if terms := with.Spec().Terms; !terms.Has(grfgp.CovariateTerm) {
+		t.Errorf("terms %v, want covariates", terms)
 	}
-	if terms := alone.Spec().Terms; slices.Contains(terms, "covariates") {
-		t.Errorf("terms %q without covariates", terms)
+	if terms := alone.Spec().Terms; terms.Has(grfgp.CovariateTerm) {
+		t.Errorf("terms %v without covariates", terms)
 	}
-	fixed, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Seed: 1, Covariates: set, Terms: []string{"graph"}})
+	fixed, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm}, Seed: 1, Covariates: set})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,8 @@ func TestCovariates(t *testing.T) {
 func TestCovariatesInFiles(t *testing.T) {
 	t.Parallel()
 	g, set, d, _ := columnTask(t, testkit.Size(8, 20))
-	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Seed: 1, Covariates: set, Terms: []string{"graph", "covariates", "product"}})
+	m, err := grfgp.Fit(t.Context(), g, d,
+		grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.CovariateTerm | grfgp.ProductTerm}, Seed: 1, Covariates: set})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,11 +217,11 @@ func TestRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if terms := with.Spec().Terms; !slices.Contains(terms, "roles") {
-		t.Errorf("terms %q, want roles", terms)
+	if terms := with.Spec().Terms; !terms.Has(grfgp.RoleTerm) {
+		t.Errorf("terms %v, want roles", terms)
 	}
-	if terms := without.Spec().Terms; !slices.Equal(terms, []string{"graph"}) {
-		t.Errorf("terms %q, want the graph alone", terms)
+	if terms := without.Spec().Terms; terms != grfgp.GraphTerm {
+		t.Errorf("terms %v, want the graph alone", terms)
 	}
 	if a, b := rmse(t, with, truth), rmse(t, without, truth); a > b/3 {
 		t.Errorf("RMSE %.4f with roles and %.4f without, want a third or less", a, b)
@@ -231,9 +233,12 @@ func TestTermsChecked(t *testing.T) {
 	t.Parallel()
 	g, set, d, _ := columnTask(t, 20)
 	for _, s := range []grfgp.Spec{
-		{Terms: []string{"graph", "words"}}, {Terms: []string{"product"}}, {Terms: []string{"graph", "product"}},
-		{Terms: []string{"covariates"}}, {Terms: []string{"graph", "roles"}, Roles: "none"}, {Roles: "some"},
-		{Terms: []string{"graph", "covariates"}, Covariates: set, Method: "lowrank"}, {Pairs: -1},
+		{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | 1<<7}}, {Expression: grfgp.Expression{Terms: grfgp.ProductTerm}},
+		{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.ProductTerm}},
+		{Expression: grfgp.Expression{Terms: grfgp.CovariateTerm}}, {Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.RoleTerm},
+			Roles: "none"}, {Roles: "some"},
+		{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.CovariateTerm, Method: "lowrank"}, Covariates: set},
+		{Expression: grfgp.Expression{Pairs: -1}},
 	} {
 		if _, err := grfgp.Fit(t.Context(), g, d, s); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: error %v, want ErrSpec", s, err)

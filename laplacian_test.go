@@ -71,7 +71,7 @@ func TestRawLaplacian(t *testing.T) {
 	ctx := context.Background()
 	for _, unit := range []float64{1, 1e-6, 1e9} {
 		g := weighted(t, unit)
-		w, err := NewTrainer(g, Spec{Walks: 500, Hops: 60, Rank: 30000})
+		w, err := NewTrainer(g, Spec{Expression: Expression{Hops: 60}, Walks: 500, Rank: 30000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,10 +81,10 @@ func TestRawLaplacian(t *testing.T) {
 			spec   Spec
 			length float64
 		}{
-			{Spec{Family: "diffusion", Laplacian: "raw"}, 1.5},
-			{Spec{Family: "diffusion", Laplacian: "raw"}, 6},
-			{Spec{Family: "matern", Nu: 2, Laplacian: "raw"}, 1.3},
-			{Spec{Family: "matern", Nu: 1, Laplacian: "raw"}, 0.8},
+			{Spec{Expression: Expression{Family: "diffusion", Laplacian: "raw"}}, 1.5},
+			{Spec{Expression: Expression{Family: "diffusion", Laplacian: "raw"}}, 6},
+			{Spec{Expression: Expression{Family: "matern", Nu: 2, Laplacian: "raw"}}, 1.3},
+			{Spec{Expression: Expression{Family: "matern", Nu: 1, Laplacian: "raw"}}, 0.8},
 		} {
 			want := mat.NewDense(n, n, nil)
 			if c.spec.Family == "diffusion" {
@@ -115,7 +115,9 @@ func TestRawLaplacian(t *testing.T) {
 				"lowrank": 6 * math.Sqrt(2./30000),
 			} {
 				name := fmt.Sprintf("%s, %s at %v in units of %v", c.spec.Family, method, c.length, unit)
-				k, err := w.fine(ctx, c.spec.families(60)[0], method, 60)
+				e := c.spec.Expression
+				e.Method, e.Hops = method, 60
+				k, err := w.fine(ctx, e)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -167,15 +169,15 @@ func TestLaplacianAndPowerSpecs(t *testing.T) {
 		alpha[r] = math.Exp(-8) * math.Pow(8, float64(r)) / math.Gamma(float64(r+1))
 	}
 	specs := []Spec{
-		{Laplacian: "raw", Scales: "one"},
-		{Laplacian: "raw", Family: "diffusion", Method: "series", Scales: "many"},
-		{Laplacian: "raw", Family: "matern", Nu: 2, Method: "grf", Trend: "degree"},
-		{Laplacian: "raw", Family: "free", Method: "grf", Scales: "one"},
-		{Family: "power", Alpha: alpha},
-		{Family: "power", Alpha: alpha, Method: "series", Scales: "one"},
-		{Family: "power", Alpha: alpha, Method: "grf", Scales: "many"},
-		{Family: "power", Alpha: alpha, Method: "lowrank", Rank: 200},
-		{Family: "power", Alpha: alpha, Laplacian: "raw", Scales: "one"},
+		{Expression: Expression{Laplacian: "raw", Scales: "one"}},
+		{Expression: Expression{Laplacian: "raw", Family: "diffusion", Method: "series", Scales: "many"}},
+		{Expression: Expression{Laplacian: "raw", Family: "matern", Nu: 2, Method: "grf", Trend: "degree"}},
+		{Expression: Expression{Laplacian: "raw", Family: "free", Method: "grf", Scales: "one"}},
+		{Expression: Expression{Family: "power"}, Alpha: alpha},
+		{Expression: Expression{Family: "power", Method: "series", Scales: "one"}, Alpha: alpha},
+		{Expression: Expression{Family: "power", Method: "grf", Scales: "many"}, Alpha: alpha},
+		{Expression: Expression{Family: "power", Method: "lowrank"}, Alpha: alpha, Rank: 200},
+		{Expression: Expression{Family: "power", Laplacian: "raw", Scales: "one"}, Alpha: alpha},
 	}
 	nodes := g.Nodes()
 	for _, spec := range specs {
@@ -183,7 +185,7 @@ func TestLaplacianAndPowerSpecs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", spec, err)
 		}
-		if want := spec.Laplacian; want != "" && m.spec.Laplacian != want || !spec.refinedBy(m.spec) {
+		if want := spec.Laplacian; want != "" && m.spec.Laplacian != want || !spec.Admits(m.spec.Expression) || !m.spec.complete() {
 			t.Errorf("%+v: filled in as %+v", spec, m.spec)
 		}
 		p, err := m.Predict(ctx, nodes)
@@ -201,7 +203,8 @@ func TestLaplacianAndPowerSpecs(t *testing.T) {
 			t.Errorf("%+v: the model from its file predicts otherwise", spec)
 		}
 	}
-	for _, spec := range []Spec{{Laplacian: "raw", Scales: "one"}, {Family: "power", Alpha: alpha, Scales: "one"}} {
+	for _, spec := range []Spec{{Expression: Expression{Laplacian: "raw", Scales: "one"}},
+		{Expression: Expression{Family: "power", Scales: "one"}, Alpha: alpha}} {
 		c, err := Classify(ctx, g, l, spec, gp.Dirichlet)
 		if err != nil {
 			t.Fatalf("%+v: %v", spec, err)

@@ -69,15 +69,15 @@ func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err erro
 func (m *Model) priorOnly(ctx context.Context, s Share) (count int, err error) {
 	lo, hi := s.Range()
 	nodes, measured := s.nodes[lo:hi], m.posterior.Measured()
-	if termsOf(m.spec.Terms)&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
-		return m.of.unseen(nodes, measured), nil
+	if m.spec.Terms&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
+		return m.of.when.Unseen(nodes, measured), nil
 	}
-	layered, err := m.of.layered(ctx, m.spec)
+	layered, err := m.of.layered(ctx, m.spec.Expression)
 	if err != nil {
 		return 0, err
 	}
 	if reach, known := m.spec.reach(); known || layered {
-		hops := m.of.hopsToMeasured(measured)
+		hops := m.of.when.HopsToMeasured(measured)
 		for _, i := range nodes {
 			if h := hops(i); h < 0 || !layered && h > reach {
 				count++
@@ -98,19 +98,16 @@ func (m *Model) priorOnly(ctx context.Context, s Share) (count int, err error) {
 // with one scale is zero, if that follows from its formula. The computed entries
 // of an exact kernel do not show it, because rounding leaves no zeros.
 func (s Spec) reach() (hops int, known bool) {
+	f, _ := kernel.FamilyNamed(s.Family)
 	switch exact := s.Method == "dense" || s.Method == "series"; {
 	case !exact:
 		return 0, false
-	case s.Family == "free":
-		return 2 * s.freeLen(), true
 	case s.Method == "series" && s.Hops > 0:
 		return 2 * s.Hops, true
-	case s.Custom != nil:
+	case f.Reach == nil:
 		return 0, false
-	case s.Family == "power":
-		return len(s.Alpha) - 1, true
 	}
-	return math.MaxInt, true // throughout a component
+	return f.Reach(s.member(s.Expression)), true
 }
 
 // walkError returns nil if the kernel is exact, and on ranks other than 0.
@@ -139,7 +136,7 @@ func (m *Model) walkError(ctx context.Context, s Share, p Prediction) (*WalkErro
 	} else {
 		opts := fine.Features.Options()
 		e.Walkers = opts.Walks
-		on := m.of.walked(m.spec).walks()
+		on := m.of.walked(m.spec.Expression).walks()
 		est, err := walk.Pilot(ctx, on.w, on.on(opts), fine.Coeffs, limitPilot)
 		if err != nil {
 			return nil, err
@@ -191,12 +188,9 @@ func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kerne
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := t.with(m.spec)
-	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
-	other.scales = nil
-	for _, on := range other.matrices {
-		on.features = map[int]*walk.Features{}
-	}
+	spec := m.spec
+	spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
+	other := t.with(spec, false)
 	rows := NodesOf(t.graph, append(slices.Clone(m.posterior.Measured()), nodes...))
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
@@ -219,7 +213,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 		return walk.SampleRows(ctx, on.w, opts, rows)
 	}
 	if fine != nil {
-		walked := other.walked(m.spec)
+		walked := other.walked(m.spec.Expression)
 		f, err := again(walked.walks(), *fine, needed[0])
 		if err != nil {
 			return nil, err
@@ -234,7 +228,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 		}
 		other.scales = append(other.scales, kernel.Scale{Prolong: l.Prolong, Features: f})
 	}
-	model, err := other.model(ctx, m.spec, m.fitted.State(), m.fitted.Card())
+	model, err := other.model(ctx, m.spec.Expression, m.fitted.State(), m.fitted.Card())
 	if err != nil {
 		return nil, err
 	}

@@ -52,17 +52,19 @@ func TestPriorOnly(t *testing.T) {
 		spec grfgp.Spec
 		want int
 	}{
-		{grfgp.Spec{Method: "dense"}, short},
-		{grfgp.Spec{Method: "dense", Scales: "many"}, short},
-		{grfgp.Spec{Method: "series", Scales: "one"}, short},
-		{grfgp.Spec{Method: "series", Scales: "one", Family: "free", Hops: hops}, long + short - known - 2*hops},
-		{grfgp.Spec{Method: "dense", Scales: "one", Family: "free", Hops: hops}, long + short - known - 2*hops},
-		{grfgp.Spec{Method: "series", Scales: "one", Family: "diffusion", Hops: hops}, long + short - known - 2*hops},
-		{grfgp.Spec{Method: "dense", Scales: "one", Family: "power", Alpha: []float64{1, 0.5, 0.25}}, long + short - known - 2},
-		{grfgp.Spec{Method: "grf", Scales: "one", Hops: hops}, long + short - known - 2*hops},
-		{grfgp.Spec{Method: "grf", Scales: "one", Trend: "degree", Hops: hops}, long + short - known - 2*hops},
-		{grfgp.Spec{Method: "grf", Scales: "many", Hops: hops}, short},
-		{grfgp.Spec{Method: "lowrank", Hops: hops}, long + short - known - 2*hops},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "dense"}}, short},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "dense", Scales: "many"}}, short},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "series", Scales: "one"}}, short},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "series", Scales: "one", Family: "free", Hops: hops}}, long + short - known - 2*hops},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "dense", Scales: "one", Family: "free", Hops: hops}}, long + short - known - 2*hops},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "series", Scales: "one", Family: "diffusion", Hops: hops}},
+			long + short - known - 2*hops},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "dense", Scales: "one", Family: "power"}, Alpha: []float64{1, 0.5, 0.25}},
+			long + short - known - 2},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "one", Hops: hops}}, long + short - known - 2*hops},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "one", Trend: "degree", Hops: hops}}, long + short - known - 2*hops},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Scales: "many", Hops: hops}}, short},
+		{grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank", Hops: hops}}, long + short - known - 2*hops},
 	} {
 		l := limits(t, g, d, c.spec)
 		if l.PriorOnly != c.want || l.Nodes != g.Len() {
@@ -89,7 +91,8 @@ func BenchmarkLimits(b *testing.B) {
 	var before, limits time.Duration
 	for b.Loop() {
 		start := time.Now()
-		m, err := grfgp.Fit(b.Context(), g, d, grfgp.Spec{Method: "grf", Family: "diffusion", Trend: "none", Seed: 1})
+		m, err := grfgp.Fit(b.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Trend: "none"},
+			Seed: 1})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -70,10 +70,10 @@ func TestWalkErrorOfMeans(t *testing.T) {
 	g := withLoneNodes(t, testkit.Size(410, 1510), 40) // too many components for layers: coarser graphs are walked on
 	d := smooth(g, 10, 5)
 	specs := []Spec{
-		{Method: "grf", Family: "diffusion", Scales: "one", Trend: "none", Hops: 8, Walks: 10, Seed: 1},
-		{Method: "grf", Family: "matern", Nu: 2, Scales: "many", Trend: "degree", Walks: 10, Seed: 1},
-		{Method: "lowrank", Family: "diffusion", Trend: "none", Hops: 4, Walks: 10, Rank: 60, Seed: 1},
-		{Method: "series", Family: "diffusion", Scales: "many", Trend: "none", Seed: 1},
+		{Expression: Expression{Method: "grf", Family: "diffusion", Scales: "one", Trend: "none", Hops: 8}, Walks: 10, Seed: 1},
+		{Expression: Expression{Method: "grf", Family: "matern", Nu: 2, Scales: "many", Trend: "degree"}, Walks: 10, Seed: 1},
+		{Expression: Expression{Method: "lowrank", Family: "diffusion", Trend: "none", Hops: 4}, Walks: 10, Rank: 60, Seed: 1},
+		{Expression: Expression{Method: "series", Family: "diffusion", Scales: "many", Trend: "none"}, Seed: 1},
 	}
 	for _, spec := range specs[:testkit.Size(1, len(specs))] {
 		m, err := Fit(t.Context(), g, d, spec)
@@ -145,7 +145,7 @@ func TestTwinNeedsFewRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := gp.Data{Nodes: []int{3, 40, 200, 311}, Y: []float64{1, 2, 0, 1}}
-	m, err := Fit(t.Context(), g, d, Spec{Method: "grf", Family: "diffusion", Scales: "many", Trend: "none", Seed: 1})
+	m, err := Fit(t.Context(), g, d, Spec{Expression: Expression{Method: "grf", Family: "diffusion", Scales: "many", Trend: "none"}, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

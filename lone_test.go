@@ -45,11 +45,11 @@ func TestLoneNodesHaveTheSpreadOfTheData(t *testing.T) {
 	with, without := loneRing(t, n, alone), loneRing(t, n, 0)
 	d := smoothData(n)
 	for name, spec := range map[string]Spec{
-		"dense":         {Method: "dense", Scales: "one"},
-		"series":        {Method: "series", Scales: "one"},
-		"features":      {Method: "grf", Scales: "one", Hops: 8},
-		"unit variance": {Method: "dense", Scales: "one", Variance: "unit"},
-		"layers":        {Method: "dense", Scales: "many"},
+		"dense":         {Expression: Expression{Method: "dense", Scales: "one"}},
+		"series":        {Expression: Expression{Method: "series", Scales: "one"}},
+		"features":      {Expression: Expression{Method: "grf", Scales: "one", Hops: 8}},
+		"unit variance": {Expression: Expression{Method: "dense", Scales: "one", Variance: "unit"}},
+		"layers":        {Expression: Expression{Method: "dense", Scales: "many"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +95,8 @@ func TestMeasuredLoneNodes(t *testing.T) {
 	g := loneRing(t, n, 2)
 	d := smoothData(n)
 	d.Nodes, d.Y = append(d.Nodes, n), append(d.Y, 5.5)
-	m, err := Fit(t.Context(), g, d, Spec{Family: "diffusion", Method: "dense", Scales: "one", Variance: "natural", Roles: "none"})
+	m, err := Fit(t.Context(), g, d, Spec{Expression: Expression{Family: "diffusion", Method: "dense", Scales: "one", Variance: "natural"},
+		Roles: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}

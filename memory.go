@@ -20,22 +20,23 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 	if err := spec.Check(); err != nil {
 		return Memory{}, err
 	}
-	t := &Trainer{spec: spec, limits: plan.Default(), matrices: map[string]*matrix{}}
-	t.setMatrix(g)
+	t := newWorkshop(g, spec)
 	columns := min(job.Measurements, g.Len())
 	if job.Classes > 0 {
 		columns = min(job.Measurements, t.limits.ClassPatches.Rows())
 	}
 	method, hops, _ := t.decide(columns, spec.Variance == "unit" || job.Classes > 0)
+	e := spec.members(forValues)[0]
+	e.Method, e.Scales = method, "many"
 	s := plan.Sizes{Job: job, Nodes: g.Len(), Entries: t.entries, Periods: spec.periods(), Uneven: t.uneven(), Method: method, Hops: hops,
-		Fine:     t.fineHops(true, method, hops),
+		Fine:     t.fineHops(e, hops),
 		OneScale: spec.Scales == "one", Solver: spec.Solver, Pairs: spec.Pairs, Rank: t.rank(),
 		Divided: spec.Times == nil && job.Classes == 0 && spec.Variance != "unit" && spec.Covariates == nil}
 	of, _ := t.offers(method)
-	if c := spec.Covariates; c != nil && of.has(covariateTerm) {
+	if c := spec.Covariates; c != nil && of.Has(CovariateTerm) {
 		s.Columns += c.Dim()
 	}
-	if of.has(roleTerm) {
+	if of.Has(RoleTerm) {
 		s.Columns += plan.RoleColumns
 	}
 	if method == "grf" || method == "lowrank" {
@@ -48,11 +49,11 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 }
 
 // rank is the number of dimensions of the method lowrank.
-func (t *Trainer) rank() int {
-	if t.spec.Rank > 0 {
-		return t.spec.Rank
+func (b *workshop) rank() int {
+	if b.spec.Rank > 0 {
+		return b.spec.Rank
 	}
-	return t.limits.Rank
+	return b.limits.Rank
 }
 
 // What extreme Specs cost need not be sharp, but must be found in no time: the walkers of a Spec can be so many
@@ -63,12 +64,12 @@ const (
 )
 
 // rows returns the sizes of features, from a few rows of them.
-func (t *Trainer) rows(ctx context.Context, hops int) (r plan.Rows, err error) {
-	on, usual := t.walks(), walk.Default()
+func (b *workshop) rows(ctx context.Context, hops int) (r plan.Rows, err error) {
+	on, usual := b.walks(), walk.Default()
 	entries := func(hops, walks int, hubWalks float64) float64 {
-		opts := t.walkOptions(on, hops, walks, hubWalks)
+		opts := b.walkOptions(on, hops, walks, hubWalks)
 		if opts.Walks > sampledWalks {
-			return t.reached(opts)
+			return b.reached(opts)
 		}
 		f, failed := on.ground.Lazy(opts)
 		if failed != nil {
@@ -78,13 +79,13 @@ func (t *Trainer) rows(ctx context.Context, hops int) (r plan.Rows, err error) {
 		return f.EntriesPerRow()
 	}
 	r.Entries, r.OneHop = entries(hops, usual.Walks, usual.HubWalks), entries(1, usual.Walks, usual.HubWalks)
-	if t.spec.Scales != "one" {
-		r.Coarse = entries(t.limits.CoarseHops, t.limits.CoarseWalks, 0)
+	if b.spec.Scales != "one" {
+		r.Coarse = entries(b.limits.CoarseHops, b.limits.CoarseWalks, 0)
 	}
-	_, stored := t.graph.StoredLevels()
+	_, stored := b.graph.StoredLevels()
 	r.Levels, r.Tables = !stored, on.tables()
-	exact := r.Entries * float64(hops+1) / 2 * float64(t.entries) / float64(max(1, t.graph.Len()))
-	r.Steps = min(float64(t.walkOptions(on, hops, usual.Walks, 0).Walks)*float64(hops), exact)
+	exact := r.Entries * float64(hops+1) / 2 * float64(b.entries) / float64(max(1, b.graph.Len()))
+	r.Steps = min(float64(b.walkOptions(on, hops, usual.Walks, 0).Walks)*float64(hops), exact)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -93,9 +94,9 @@ func (t *Trainer) rows(ctx context.Context, hops int) (r plan.Rows, err error) {
 
 // reached returns how many nodes the walks of a row reach at most, on average over a few
 // rows: those within MaxLen hops.
-func (t *Trainer) reached(opts walk.Options) float64 {
-	n, total := t.graph.Len(), 0
-	rows, search := min(n, reachedRows), graph.NewSearch(t.graph)
+func (b *workshop) reached(opts walk.Options) float64 {
+	n, total := b.graph.Len(), 0
+	rows, search := min(n, reachedRows), graph.NewSearch(b.graph)
 	for k := range rows {
 		for _, hops := range search.From(k * n / rows) {
 			if hops > opts.MaxLen {

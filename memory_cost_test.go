@@ -26,11 +26,12 @@ func TestEstimateMemoryExtreme(t *testing.T) {
 		spec  grfgp.Spec
 		least int64
 	}{
-		"rank 1e11":              {six, grfgp.Spec{Method: "lowrank", Rank: 100_000_000_000}, 1 << 40},
-		"largest rank":           {six, grfgp.Spec{Method: "lowrank", Rank: 1 << 62}, 1 << 60},
-		"rank 20,000":            {ring, grfgp.Spec{Method: "lowrank", Rank: 20_000}, 6 << 30},
-		"16M walkers × 254 hops": {ring, grfgp.Spec{Method: "grf", Walks: 1 << 24, Hops: 254}, 4 << 30},
-		"many pairs":             {mustGrid(t, 10), grfgp.Spec{Terms: []string{"graph", "roles"}, Pairs: 1 << 40}, 1 << 40},
+		"rank 1e11":              {six, grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 100_000_000_000}, 1 << 40},
+		"largest rank":           {six, grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 1 << 62}, 1 << 60},
+		"rank 20,000":            {ring, grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 20_000}, 6 << 30},
+		"16M walkers × 254 hops": {ring, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Hops: 254}, Walks: 1 << 24}, 4 << 30},
+		"many pairs": {mustGrid(t, 10), grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.RoleTerm,
+			Pairs: 1 << 40}}, 1 << 40},
 	} {
 		m, err := grfgp.EstimateMemory(t.Context(), c.g, c.spec, few)
 		if err != nil || m.Bytes < c.least {
@@ -44,7 +45,8 @@ func TestEstimateMemoryExtreme(t *testing.T) {
 		}
 		return m.Seconds / 3600
 	}
-	if usual, long := hours(grfgp.Spec{Method: "grf"}), hours(grfgp.Spec{Method: "lowrank", Rank: 2_000_000}); usual > 0.01 || long < 10 {
+	if usual, long := hours(grfgp.Spec{Expression: grfgp.Expression{Method: "grf"}}),
+		hours(grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Rank: 2_000_000}); usual > 0.01 || long < 10 {
 		t.Errorf("%v hours as usual, %v for a projection to two million dimensions", usual, long)
 	}
 }
@@ -57,22 +59,23 @@ func TestCheckOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for reason, spec := range map[string]grfgp.Spec{
-		"same degree":        {Trend: "degree"},
-		"at most 3000 nodes": {Method: "dense"},
-		"gains nothing":      {Method: "lowrank", Rank: 3002},
-		"no covariates":      {Terms: []string{"covariates"}},
-		"no method":          {Method: "none"},
+		"same degree":        {Expression: grfgp.Expression{Trend: "degree"}},
+		"at most 3000 nodes": {Expression: grfgp.Expression{Method: "dense"}},
+		"gains nothing":      {Expression: grfgp.Expression{Method: "lowrank"}, Rank: 3002},
+		"no covariates":      {Expression: grfgp.Expression{Terms: grfgp.CovariateTerm}},
+		"no method":          {Expression: grfgp.Expression{Method: "none"}},
 	} {
 		if err := spec.CheckOn(ring); !errors.Is(err, grfgp.ErrSpec) || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%+v: %v, want %q", spec, err, reason)
 		}
 	}
-	for _, spec := range []grfgp.Spec{{}, {Method: "grf"}, {Method: "lowrank", Rank: 3001}, {Trend: "none"}} {
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "grf"}}, {Expression: grfgp.Expression{Method: "lowrank"},
+		Rank: 3001}, {Expression: grfgp.Expression{Trend: "none"}}} {
 		if err := spec.CheckOn(ring); err != nil {
 			t.Errorf("%+v: %v", spec, err)
 		}
 	}
-	if err := (grfgp.Spec{Trend: "degree", Method: "dense"}).CheckOn(mustGrid(t, 10)); err != nil {
+	if err := (grfgp.Spec{Expression: grfgp.Expression{Trend: "degree", Method: "dense"}}).CheckOn(mustGrid(t, 10)); err != nil {
 		t.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ func TestEstimateMemory(t *testing.T) {
 		return m
 	}
 	few := grfgp.Job{Measurements: 10}
-	five := grfgp.Spec{Method: "grf", Hops: 5}
+	five := grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Hops: 5}}
 	small, large := estimate(200, five, few), estimate(400, five, few)
 	if small.Entries < 58 || small.Entries > 61 || small.Hops != 5 || small.Method != "grf" { // 61 but at the border
 		t.Errorf("%v entries of %d hops, want nearly 61 of 5", small.Entries, small.Hops)
@@ -30,12 +30,12 @@ func TestEstimateMemory(t *testing.T) {
 	if r := float64(large.Bytes-fixed) / float64(small.Bytes-fixed); r < 3.6 || r > 4.2 {
 		t.Errorf("%.2f times the memory for 4 times the nodes", r)
 	}
-	one := estimate(400, grfgp.Spec{Method: "grf", Hops: 1, Scales: "one"}, few)
+	one := estimate(400, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Hops: 1, Scales: "one"}}, few)
 	if one.Bytes >= large.Bytes || large.Least > large.Bytes || one.Bytes > large.Least*11/10 {
 		t.Errorf("one hop takes %d bytes, promised were %d of %d", one.Bytes, large.Least, large.Bytes)
 	}
 	for _, method := range []string{"dense", "series", "grf", "lowrank"} {
-		spec := grfgp.Spec{Method: method}
+		spec := grfgp.Spec{Expression: grfgp.Expression{Method: method}}
 		base := estimate(30, spec, few)
 		if base.Bytes < 10<<20 || base.Bytes > 200<<20 || base.Method != method {
 			t.Errorf("%s: %+v", method, base)
@@ -52,7 +52,7 @@ func TestEstimateMemory(t *testing.T) {
 			}
 		}
 	}
-	if _, err := grfgp.EstimateMemory(t.Context(), mustGrid(t, 3), grfgp.Spec{Family: "none"}, few); err == nil {
+	if _, err := grfgp.EstimateMemory(t.Context(), mustGrid(t, 3), grfgp.Spec{Expression: grfgp.Expression{Family: "none"}}, few); err == nil {
 		t.Error("an invalid Spec was accepted")
 	}
 }

@@ -281,7 +281,8 @@ func peaksPicture(t *testing.T) {
 		}
 	}
 	predict := func(scales string) grfgp.Prediction {
-		m, err := grfgp.Fit(context.Background(), task.Graph, d, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales})
+		m, err := grfgp.Fit(context.Background(), task.Graph, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf",
+			Scales: scales}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,8 +51,8 @@ func TestManyScalesReachFar(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	k := ringTask(t, testkit.Size(1<<12, 1<<14), testkit.Size(150, 300))
-	one := k.score(t, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one"})
-	auto := k.score(t, grfgp.Spec{Family: "diffusion", Method: "grf"})
+	one := k.score(t, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one"}})
+	auto := k.score(t, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf"}})
 	t.Logf("one: RMSE %.4f, coverage %.3f; auto: RMSE %.4f, coverage %.3f", one.rmse, one.cover95, auto.rmse, auto.cover95)
 	if one.rmse < 0.5 || auto.rmse > 0.12 {
 		t.Errorf("RMSE %.4f on one scale and %.4f on many, want more than 0.5 and at most 0.12", one.rmse, auto.rmse)
@@ -84,8 +84,9 @@ func TestScalesOfDenseMeasurements(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	g, d := field(t, 15)
-	for _, spec := range []grfgp.Spec{{}, {Family: "diffusion", Method: "grf"}, {Family: "diffusion", Method: "series"},
-		{Family: "free", Method: "grf", Hops: 4}} {
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Family: "diffusion", Method: "grf"}},
+		{Expression: grfgp.Expression{Family: "diffusion", Method: "series"}},
+		{Expression: grfgp.Expression{Family: "free", Method: "grf", Hops: 4}}} {
 		m, err := grfgp.Fit(context.Background(), g, d, spec)
 		if err != nil {
 			t.Fatal(err)
@@ -113,9 +114,9 @@ func TestManyScalesAreReproducible(t *testing.T) { // sets the number of threads
 	k := ringTask(t, testkit.Size(300, 2500), testkit.Size(20, 60))
 	nodes := []int{0, 17, k.graph.Len() / 2, k.graph.Len() - 1}
 	for _, spec := range []grfgp.Spec{
-		{Family: "diffusion", Method: "grf", Scales: "many", Seed: 7},
-		{Family: "matern", Nu: 1, Method: "series", Hops: 20, Scales: "many"},
-		{Family: "diffusion", Method: "grf", Scales: "many", Solver: "iterative"},
+		{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "many"}, Seed: 7},
+		{Expression: grfgp.Expression{Family: "matern", Nu: 1, Method: "series", Hops: 20, Scales: "many"}},
+		{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "many"}, Solver: "iterative"},
 	} {
 		var first string
 		for _, threads := range []int{1, 2} {
@@ -168,8 +169,8 @@ func TestScalesThatMakeNoSense(t *testing.T) {
 		spec grfgp.Spec
 		want string
 	}{
-		{grfgp.Spec{Scales: "few"}, `not "few"`},
-		{grfgp.Spec{Scales: "many", Method: "lowrank"}, "lowrank has one scale"},
+		{grfgp.Spec{Expression: grfgp.Expression{Scales: "few"}}, `not "few"`},
+		{grfgp.Spec{Expression: grfgp.Expression{Scales: "many", Method: "lowrank"}}, "lowrank has one scale"},
 	} {
 		if _, err := grfgp.Fit(context.Background(), ring, d, c.spec); !errors.Is(err, grfgp.ErrSpec) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want an error that says %q", c.spec, err, c.want)
@@ -191,8 +192,8 @@ func TestManyScalesOnTraffic(t *testing.T) {
 	t.Parallel()
 	testkit.Full(t)
 	k := trafficTasks(t)[0]
-	one, many := k.score(t, grfgp.Spec{Scales: "one", Family: "matern", Nu: 2}),
-		k.score(t, grfgp.Spec{Scales: "many", Family: "matern", Nu: 2})
+	one, many := k.score(t, grfgp.Spec{Expression: grfgp.Expression{Scales: "one", Family: "matern", Nu: 2}}),
+		k.score(t, grfgp.Spec{Expression: grfgp.Expression{Scales: "many", Family: "matern", Nu: 2}})
 	t.Logf("one: RMSE %.3f, NLPD %.4f; many: RMSE %.3f, NLPD %.4f", one.rmse, one.nlpd, many.rmse, many.nlpd)
 	if many.rmse > one.rmse || many.nlpd > one.nlpd {
 		t.Errorf("many scales have RMSE %.3f and NLPD %.4f, one %.3f and %.4f", many.rmse, many.nlpd, one.rmse, one.nlpd)
@@ -262,7 +263,7 @@ func TestManyScalesOnTheGlobe(t *testing.T) {
 	testkit.Unraced(t)
 	draws := float64(testkit.Size(1, 6))
 	mean := func(scales string) (m score) {
-		spec := grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales}
+		spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: scales}}
 		if !testkit.IsFull() {
 			spec.Walks, spec.Trend, spec.Variance, spec.Roles = 20, "none", "natural", "none"
 		}

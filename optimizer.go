@@ -2,6 +2,8 @@ package grfgp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -64,7 +66,7 @@ func policyOf(opts bayesopt.Options) bayesopt.Policy {
 // functions of some hundred roles, seconds for each suggestion.
 func (s Spec) ForSearch(g *graph.Graph, p bayesopt.Policy) Spec {
 	limits := plan.Default()
-	if g.Len() > limits.SearchRoleNodes && !termsOf(s.Terms).has(roleTerm) {
+	if g.Len() > limits.SearchRoleNodes && !s.Terms.Has(RoleTerm) {
 		s.Roles = "none"
 	}
 	if s.Method == "" {
@@ -100,13 +102,11 @@ func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, erro
 // Chosen returns the Spec of the last training with its choices filled in and without a
 // device, and false before the first training.
 func (o *Optimizer) Chosen() (Spec, bool) {
-	var by searchKernel
 	c, ok := o.Checkpoint()
-	if ok {
-		ok = json.Unmarshal([]byte(c.Kernel), &by) == nil
-		by.Spec.Custom, by.Spec.Covariates = o.of.spec.Custom, o.of.spec.Covariates
+	if !ok {
+		return Spec{}, false
 	}
-	return by.Spec, ok
+	return o.of.spec.filled(c.Kernel).anywhere(), true
 }
 
 // searchTrainer is a Trainer for package bayesopt. It chooses the kernel again when
@@ -121,12 +121,6 @@ func (t searchTrainer) chooseAt(last int) int {
 		return 2 * last
 	}
 	return 4 * last
-}
-
-// searchKernel is the JSON by which checkpoints name a kernel.
-type searchKernel struct {
-	Spec         Spec `json:"spec"` // without a device
-	Measurements int  `json:"measurements"`
 }
 
 func (t searchTrainer) Nodes() int { return t.graph.Len() }
@@ -145,46 +139,43 @@ func (t searchTrainer) FitProgress(ctx context.Context, d gp.Data, last *bayesop
 	if err != nil {
 		return nil, err
 	}
-	if last != nil {
-		var by searchKernel
-		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
-			return nil, fmt.Errorf("last training: %w", err)
+	if last != nil && d.Len() < t.chooseAt(last.ChosenAt) {
+		m, _, err := t.retrain(ctx, d, last.Kernel, last.Model.Hyperparameters(), gp.FitOptions{Device: card, Progress: w})
+		if err != nil {
+			return nil, err
 		}
-		by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
-		if d.Len() < t.chooseAt(by.Measurements) {
-			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), gp.FitOptions{Device: card, Progress: w})
-			if err != nil {
-				return nil, err
-			}
-			return &bayesopt.Trained{Model: m, Kernel: last.Kernel}, nil
-		}
+		return &bayesopt.Trained{Model: m, Kernel: last.Kernel, ChosenAt: last.ChosenAt, Settings: last.Settings}, nil
 	}
 	best, err := t.train(ctx, d, card, w)
 	if err != nil {
 		return nil, err
 	}
-	name, err := json.Marshal(searchKernel{best.spec.anywhere(), d.Len()})
-	if err != nil {
-		return nil, err
-	}
-	return &bayesopt.Trained{Model: best.fitted, Kernel: string(name)}, nil
+	return &bayesopt.Trained{Model: best.fitted, Kernel: best.spec.Expression, ChosenAt: d.Len(), Settings: t.settings()}, nil
 }
 
-func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Model, error) {
-	var by searchKernel
-	if err := json.Unmarshal([]byte(name), &by); err != nil {
+// settings returns a digest of the Spec beside the expression of its kernel: a model of other settings is another one.
+func (t searchTrainer) settings() string {
+	rest := t.spec.anywhere()
+	rest.Expression = Expression{}
+	text, err := json.Marshal(rest)
+	if err != nil {
+		panic(err) // Check has accepted its numbers
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func (t searchTrainer) Restore(ctx context.Context, c bayesopt.Checkpoint) (*gp.Model, error) {
+	made := t.spec.filled(c.Kernel)
+	if err := made.Check(); err != nil {
 		return nil, fmt.Errorf("%w: checkpoint: %w", bayesopt.ErrOptions, err)
 	}
-	by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
-	if err := by.Spec.Check(); err != nil {
-		return nil, fmt.Errorf("%w: checkpoint: %w", bayesopt.ErrOptions, err)
-	}
-	if !t.spec.refinedBy(by.Spec) {
+	if !made.complete() || !t.spec.Admits(c.Kernel) || c.Settings != t.settings() {
 		return nil, fmt.Errorf("%w: the checkpoint was made with another specification; resume with the same one", bayesopt.ErrOptions)
 	}
 	card, err := t.card()
 	if err != nil {
 		return nil, err
 	}
-	return t.model(ctx, by.Spec, s, card)
+	return t.model(ctx, c.Kernel, c.State, card)
 }

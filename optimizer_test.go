@@ -67,7 +67,7 @@ func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
 	told := []int{4, 1, 16, 9, 3, 14}
 	value := func(node int) float64 { return math.Sin(float64(node)) + float64(node%2) }
 	build := func(opts bayesopt.Options) *grfgp.Optimizer {
-		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, opts)
+		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}}, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestOptimizerRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, bayesopt.Options{})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}}, bayesopt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestSiblingsDoNotDependOnTheFirst(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	g := communities(t, 1600, 2, 8, 3, 0.5).graph // where Thompson sampling is by series, all else by features
-	spec := grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none"}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Trend: "none"}}
 	draws, learns := bayesopt.Options{Seed: 1}, bayesopt.Options{Goal: bayesopt.Learn, Seed: 1}
 	method := func(o *grfgp.Optimizer, err error) string {
 		t.Helper()
@@ -274,7 +274,8 @@ func TestWhatIsDrawnFrom(t *testing.T) {
 		goal  bayesopt.Goal
 		want  string
 	}{{crowded, bayesopt.Maximize, "series"}, {crowded, bayesopt.Learn, "grf"}, {grid, bayesopt.Maximize, "grf"}} {
-		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Family: "diffusion", Scales: "one"}, bayesopt.Options{Goal: c.goal})
+		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}},
+			bayesopt.Options{Goal: c.goal})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,8 +305,8 @@ func TestSearchRoles(t *testing.T) {
 		{20_000, grfgp.Spec{}, ""},
 		{20_001, grfgp.Spec{}, "none"},
 		{20_001, grfgp.Spec{Roles: "auto"}, "none"},
-		{20_001, grfgp.Spec{Terms: []string{"graph", "covariates"}}, "none"},
-		{20_001, grfgp.Spec{Roles: "auto", Terms: []string{"graph", "roles"}}, "auto"},
+		{20_001, grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.CovariateTerm}}, "none"},
+		{20_001, grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.GraphTerm | grfgp.RoleTerm}, Roles: "auto"}, "auto"},
 	} {
 		g, err := graph.Ring(c.nodes)
 		if err != nil {

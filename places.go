@@ -3,14 +3,13 @@ package grfgp
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"grfgp/calendar"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/internal/parallel"
 	"grfgp/kernel"
 )
 
@@ -25,30 +24,16 @@ import (
 // alone explain can change, too.
 
 // Place returns the place of a node in a period.
-func Place(g *graph.Graph, node, period int) int { return period*g.Len() + node }
+func Place(g *graph.Graph, node, period int) int { return calendar.Place(g, node, period) }
 
 // Places returns the places of nodes in a period.
-func Places(g *graph.Graph, nodes []int, period int) []int {
-	places := make([]int, len(nodes))
-	parallel.Ranges(len(nodes), 1<<14, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			places[k] = Place(g, nodes[k], period)
-		}
-	})
-	return places
-}
+func Places(g *graph.Graph, nodes []int, period int) []int { return calendar.Places(g, nodes, period) }
 
 // AtPlace returns the node and the period of a place.
-func AtPlace(g *graph.Graph, place int) (node, period int) { return place % g.Len(), place / g.Len() }
+func AtPlace(g *graph.Graph, place int) (node, period int) { return calendar.AtPlace(g, place) }
 
 // NodesOf returns the nodes of places.
-func NodesOf(g *graph.Graph, places []int) []int {
-	nodes := make([]int, len(places))
-	for k, p := range places {
-		nodes[k], _ = AtPlace(g, p)
-	}
-	return nodes
-}
+func NodesOf(g *graph.Graph, places []int) []int { return calendar.NodesOf(g, places) }
 
 var timeModelNames = []string{"joint", "separate"}
 
@@ -92,25 +77,16 @@ func (s Spec) noTimes(what string) error {
 	return nil
 }
 
-// places returns the number of places.
-func (t *Trainer) places() int { return t.graph.Len() * t.spec.periods() }
-
-// distinct returns the number of distinct nodes of places: columns of a kernel on nodes
-// serve all periods.
-func (t *Trainer) distinct(places []int) int {
-	if t.spec.Times == nil {
-		return len(places)
-	}
-	nodes := NodesOf(t.graph, places)
-	slices.Sort(nodes)
-	return len(slices.Compact(nodes))
+// calendar returns the graph in the periods of the Spec.
+func (s Spec) calendar(g *graph.Graph) calendar.Calendar {
+	return calendar.Calendar{Graph: g, Times: s.Times, Apart: !s.joint()}
 }
 
 // work returns the number of measurements without time whose likelihood takes about as
 // long: fewer than there are, if the places are a table.
 func (t *Trainer) work(own gp.Data) (count int, table bool) {
-	if t.spec.Times != nil && own.NoiseVar == nil && own.Count == nil && t.spec.kind() == gp.Gaussian {
-		k := t.overTime(kernel.Constant(t.graph.Len()))
+	if t.when.Times != nil && own.NoiseVar == nil && own.Count == nil && t.spec.kind() == gp.Gaussian {
+		k := t.when.OverTime(kernel.Constant(t.graph.Len()))
 		if work := kernel.TrainingOf(k).Tabular(own.Nodes); work > 0 {
 			return work, true
 		}
@@ -147,153 +123,19 @@ func (t *Trainer) retrainOverTime(ctx context.Context, k kernel.Kernel, own gp.D
 	return m, r, err
 }
 
-// overTime returns a kernel on nodes as one on places.
-func (t *Trainer) overTime(k kernel.Kernel) kernel.Kernel {
-	switch {
-	case t.spec.Times == nil:
-		return k
-	case t.spec.joint():
-		return kernel.OverTime(k, t.spec.Times)
-	}
-	return kernel.EachPeriod(k, len(t.spec.Times))
-}
-
-// timeParams is the number of hyperparameters of time, which come last: the time scale
-// and the change.
-const timeParams = 2
-
-// inSpace returns the hyperparameters without those of time.
-func (t *Trainer) inSpace(theta []float64) []float64 {
-	if t.spec.joint() {
-		return theta[: len(theta)-timeParams : len(theta)-timeParams]
-	}
-	return theta
-}
-
-// nodeParams returns the hyperparameters of a kernel without those of time.
-func (t *Trainer) nodeParams(k kernel.Kernel) []kernel.Param {
-	p := k.Params()
-	if t.spec.joint() {
-		return p[:len(p)-timeParams]
-	}
-	return p
-}
-
-// timeStarts are hyperparameters of time to start learning from: change over one, four
-// and sixteen of the mean gaps between periods with measurements.
-func (t *Trainer) timeStarts(places []int) [][]float64 {
-	var measured []int
-	for _, p := range places {
-		_, period := AtPlace(t.graph, p)
-		measured = append(measured, period)
-	}
-	slices.Sort(measured)
-	gap := 1.0
-	if n := len(slices.Compact(measured)); n > 1 {
-		gap = (t.spec.Times[slices.Max(measured)] - t.spec.Times[measured[0]]) / float64(n-1)
-	}
-	return [][]float64{{4 * gap, 1}, {gap, 1}, {16 * gap, 0.3}}
-}
-
-// startsInTime adds hyperparameters of time to those of a kernel on nodes from which
-// learning starts: the learned ones of the best kernel so far, and several if there is
-// none. Without starts, those of the kernel are taken.
-func (c *contest) startsInTime(k kernel.Kernel, starts [][]float64) [][]float64 {
-	if !c.spec.joint() {
-		return starts
-	}
-	if starts == nil {
-		for _, theta := range kernel.Starts(k) {
-			starts = append(starts, c.inSpace(theta))
-		}
-	}
-	times := c.timeStarts(c.own.Nodes)
-	if len(c.tried) > 0 {
-		theta := likeliest(c.tried).model.Theta()
-		times = [][]float64{theta[len(theta)-timeParams:]}
-	}
-	var all [][]float64
-	for _, theta := range starts {
-		for _, more := range times {
-			all = append(all, slices.Concat(theta, more))
-		}
-	}
-	return all
-}
-
-// whyTimes says what the model over time is.
-func (t *Trainer) whyTimes() []string {
-	switch {
-	case t.spec.Times == nil:
-		return nil
-	case t.spec.joint():
-		return []string{fmt.Sprintf("one function of node and time, over %d periods: a part that stays and a part that changes",
-			len(t.spec.Times))}
-	}
-	return []string{fmt.Sprintf("independent functions in %d periods, with the same hyperparameters", len(t.spec.Times))}
-}
-
-// byPeriod returns the nodes of places by period.
-func (t *Trainer) byPeriod(places []int) [][]int {
-	all := make([][]int, t.spec.periods())
-	for _, p := range places {
-		node, period := AtPlace(t.graph, p)
-		all[period] = append(all[period], node)
-	}
-	return all
-}
-
-// hopsToMeasured returns a function from a place to the hops from its node to the nearest
-// measurement that informs it: one of any period, or of the same if periods are
-// independent. It is −1 if there is none.
-func (t *Trainer) hopsToMeasured(measured []int) func(place int) int {
-	if t.spec.Times == nil || t.spec.joint() {
-		hops := t.graph.Hops(NodesOf(t.graph, measured))
-		return func(place int) int {
-			node, _ := AtPlace(t.graph, place)
-			return hops[node]
-		}
-	}
-	nodes, hops := t.byPeriod(measured), make([][]int, t.spec.periods())
-	return func(place int) int {
-		node, period := AtPlace(t.graph, place)
-		switch {
-		case len(nodes[period]) == 0:
-			return -1
-		case hops[period] == nil:
-			hops[period] = t.graph.Hops(nodes[period])
-		}
-		return hops[period][node]
-	}
-}
-
-// unseen counts the places in periods that no measurement informs.
-func (t *Trainer) unseen(places, measured []int) (count int) {
-	if t.spec.Times == nil || t.spec.joint() {
-		return 0
-	}
-	nodes := t.byPeriod(measured)
-	for _, p := range places {
-		if _, period := AtPlace(t.graph, p); len(nodes[period]) == 0 {
-			count++
-		}
-	}
-	return count
-}
-
 // nodePrior returns the covariance of one period.
 func (m *Model) nodePrior(ctx context.Context) (kernel.Covariance, error) {
 	t := m.of
-	if t.spec.Times == nil {
+	if t.when.Times == nil {
 		return m.posterior.Prior(), nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k, err := t.nodeKernel(ctx, m.spec.chosen(), m.spec.Method)
+	k, err := t.nodeKernel(ctx, m.spec.Expression, false)
 	if err != nil {
 		return nil, err
 	}
-	return k.At(t.inSpace(m.fitted.Theta()))
+	return k.At(kernel.Begin(k.Params(), m.fitted.Hyperparameters()))
 }
 
 // OverPeriods returns the model, with the same hyperparameters and measurements, over
@@ -319,10 +161,10 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 		data.Nodes[k] = Place(m.of.graph, node, at)
 	}
 	other := *m
-	other.of, other.data = m.of.with(spec), data
+	other.of, other.data = &Trainer{workshop: m.of.with(spec, true), hash: m.of.hash, open: m.of.open}, data
 	other.spec.Times, other.spec.TimeNames = spec.Times, spec.TimeNames
 	var err error
-	if other.fitted, err = other.of.model(ctx, other.spec, m.fitted.State(), m.fitted.Card()); err != nil {
+	if other.fitted, err = other.of.model(ctx, other.spec.Expression, m.fitted.State(), m.fitted.Card()); err != nil {
 		return nil, err
 	}
 	own, err := other.spec.ownData(other.of.places(), data)
@@ -331,20 +173,4 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 	}
 	other.posterior, err = other.fitted.Condition(ctx, own)
 	return &other, err
-}
-
-// with returns a Trainer of another Spec with a copy of what was computed so far, for a
-// Spec that needs the same of the graph.
-func (t *Trainer) with(spec Spec) *Trainer {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	other := &Trainer{spec: spec, limits: t.limits, open: t.open, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, hash: t.hash,
-		levels: t.levels, degree: t.degree, lone: t.lone, matrices: map[string]*matrix{},
-		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
-	for name, m := range t.matrices {
-		own := *m
-		own.features, own.sampled = maps.Clone(m.features), nil
-		other.matrices[name] = &own
-	}
-	return other
 }

@@ -75,7 +75,8 @@ func TestPlacesCover(t *testing.T) {
 		}
 		inside := 0
 		for model, sum := range map[string]*float64{"joint": &joint, "separate": &separate} {
-			m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Family: "diffusion", Scales: "one", Times: times, TimeModel: model})
+			m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"},
+				Times: times, TimeModel: model})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,8 +127,8 @@ func BenchmarkFitOverTime(b *testing.B) {
 		g, times, _, d := drawnOverTime(b, 300, periods, 1)
 		b.Run(fmt.Sprintf("%d-periods", periods), func(b *testing.B) {
 			for b.Loop() {
-				spec := grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural", Roles: "none", Solver: "iterative",
-					Times: times}
+				spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural"},
+					Roles: "none", Solver: "iterative", Times: times}
 				if _, err := grfgp.Fit(b.Context(), g, d, spec); err != nil {
 					b.Fatal(err)
 				}

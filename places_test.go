@@ -47,8 +47,8 @@ var unevenTimes = []float64{0, 1, 2, 3.5, 4, 7}
 // simplest fixes all choices but the hyperparameters.
 func simplest(times []float64, model string) Spec {
 	mean := 5.0
-	return Spec{Family: "diffusion", Laplacian: "normalized", Scales: "one", Trend: "none", Variance: "natural", Roles: "none",
-		Terms: []string{"graph"}, Method: "dense", Times: times, TimeModel: model, Mean: &mean}
+	return Spec{Expression: Expression{Family: "diffusion", Laplacian: "normalized", Scales: "one", Trend: "none", Variance: "natural",
+		Terms: GraphTerm, Method: "dense"}, Roles: "none", Times: times, TimeModel: model, Mean: &mean}
 }
 
 // explicit returns the posterior mean and variance at all places by dense algebra: the
@@ -109,7 +109,7 @@ func takenAsKnown(t *testing.T, m *Model, own gp.Data) *Model {
 	t.Helper()
 	state, plain := m.fitted.State(), *m
 	state.Alternatives = nil
-	k, err := m.of.chosenKernel(t.Context(), m.spec)
+	k, err := m.of.chosenKernel(t.Context(), m.spec.Expression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestPlacesRefused(t *testing.T) {
 		{Spec{Times: []float64{1, 2}, TimeModel: "both"}, "joint or separate"},
 		{Spec{TimeModel: "joint"}, "needs the times"},
 		{Spec{Times: []float64{1, 2}, TimeNames: []string{"a"}}, "1 names of 2 periods"},
-		{Spec{Times: []float64{1, 2}, Method: "lowrank"}, "lowrank has no model over time"},
+		{Spec{Expression: Expression{Method: "lowrank"}, Times: []float64{1, 2}}, "lowrank has no model over time"},
 	} {
 		if err := c.spec.Check(); !errors.Is(err, ErrSpec) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)

@@ -24,9 +24,9 @@ func (s Spec) CheckOn(g *graph.Graph) error {
 	case s.Method == "lowrank" && s.Rank > max(n, plan.Default().Rank):
 		return fmt.Errorf("%w: rank %d of features of %d nodes; a rank above the number of nodes gains nothing, give at most %d", ErrSpec, s.Rank,
 			n, max(n, plan.Default().Rank))
-	case s.Trend == "degree" && degreeOf(g).spread < spreadTiny:
+	case s.Trend == "degree" && spreadOf(g) < spreadTiny:
 		return errNoTrend
-	case termsOf(s.Terms).has(covariateTerm) && s.Covariates == nil:
+	case s.Terms.Has(CovariateTerm) && s.Covariates == nil:
 		return fmt.Errorf("%w: a term of covariates, and no covariates; give the columns to use, or leave the term out", ErrSpec)
 	}
 	return nil

@@ -48,7 +48,8 @@ func TestSeriesReachesAsFarAsDense(t *testing.T) {
 	var models [2]*Model
 	var predictions [2]Prediction
 	for k, method := range []string{"dense", "series"} {
-		if models[k], err = Fit(ctx, path, d, Spec{Family: "matern", Nu: 0.5, Method: method, Scales: "one", Trend: "none"}); err != nil {
+		if models[k], err = Fit(ctx, path, d, Spec{Expression: Expression{Family: "matern", Nu: 0.5, Method: method, Scales: "one",
+			Trend: "none"}}); err != nil {
 			t.Fatal(err)
 		}
 		if predictions[k], err = models[k].Predict(ctx, all); err != nil {
@@ -87,20 +88,21 @@ func TestShortfallIsSaid(t *testing.T) {
 		method string
 		says   string
 	}{
-		{Spec{Family: "matern", Nu: 1}, 0, "series", ""},
-		{Spec{Family: "matern", Nu: 1}, 10, "grf", ""},
-		{Spec{Family: "power", Alpha: []float64{1, 0.5, 0.1}}, 0, "series", ""},
-		{Spec{Family: "power", Alpha: []float64{1, 0.5, 0.1}}, 20, "grf", ""},
-		{Spec{Family: "power", Alpha: []float64{1, 0, 4}}, 0, "dense", ""},
-		{Spec{Family: "power", Alpha: []float64{1, 0, 4}}, 0, "series", ""},
-		{Spec{Family: "power", Alpha: []float64{1, 0, 4}}, 10, "grf", "walks of 10 hops miss"},
+		{Spec{Expression: Expression{Family: "matern", Nu: 1}}, 0, "series", ""},
+		{Spec{Expression: Expression{Family: "matern", Nu: 1}}, 10, "grf", ""},
+		{Spec{Expression: Expression{Family: "power"}, Alpha: []float64{1, 0.5, 0.1}}, 0, "series", ""},
+		{Spec{Expression: Expression{Family: "power"}, Alpha: []float64{1, 0.5, 0.1}}, 20, "grf", ""},
+		{Spec{Expression: Expression{Family: "power"}, Alpha: []float64{1, 0, 4}}, 0, "dense", ""},
+		{Spec{Expression: Expression{Family: "power"}, Alpha: []float64{1, 0, 4}}, 0, "series", ""},
+		{Spec{Expression: Expression{Family: "power"}, Alpha: []float64{1, 0, 4}}, 10, "grf", "walks of 10 hops miss"},
 	} {
 		w, err := NewTrainer(hub, c.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := c.spec.families(c.hops)[0]
-		said, err := w.shortfall(candidate{family: f, hops: c.hops, terms: graphTerm}, c.method, []float64{1, 1e4})
+		e := c.spec.Expression
+		e.Method, e.Hops = c.method, c.hops
+		said, err := w.shortfall(e, kernel.Theta{{Path: "graph/kappa", Number: 1e4}})
 		if got := strings.Join(said, "\n"); err != nil || (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
 			t.Errorf("%+v by %s: %q and %v, want %q", c.spec, c.method, got, err, c.says)
 		}
@@ -113,12 +115,12 @@ func TestShortfallIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := NewTrainer(large, Spec{Family: "matern", Nu: 1})
+	w, err := NewTrainer(large, Spec{Expression: Expression{Family: "matern", Nu: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for kappa, says := range map[float64]string{50: "", 1e4: "% of this kernel"} {
-		said, err := w.shortfall(candidate{family: w.spec.families(0)[0], terms: graphTerm}, "series", []float64{1, kappa})
+		said, err := w.shortfall(Expression{Family: "matern", Nu: 1, Method: "series"}, kernel.Theta{{Path: "graph/kappa", Number: kappa}})
 		if got := strings.Join(said, "\n"); err != nil || (says == "") != (got == "") || !strings.Contains(got, says) {
 			t.Errorf("κ = %v on a large grid: %q and %v, want %q", kappa, got, err, says)
 		}
@@ -142,7 +144,7 @@ func TestSignlessReach(t *testing.T) {
 	theta := []float64{1, 1e5}
 	rows := []int{0, 1, 17, 300, 599}
 	gram := func(laplacian, method string) (*mat.SymDense, float64) {
-		k, err := w.fine(ctx, Spec{Family: "diffusion", Laplacian: laplacian}.families(0)[0], method, 0)
+		k, err := w.fine(ctx, Expression{Family: "diffusion", Laplacian: laplacian, Method: method})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +198,7 @@ func TestUnitVarianceCosts(t *testing.T) {
 		if method != c.method {
 			t.Errorf("%d nodes: method %s, want %s", c.nodes, method, c.method)
 		}
-		if opens := (&contest{Trainer: w, method: method}).opensUnit(); opens != c.opens {
+		if opens := w.opensUnit(method); opens != c.opens {
 			t.Errorf("%d nodes: unit variance is tried: %v, want %v", c.nodes, opens, c.opens)
 		}
 		if method, _, _ := w.decide(100, true); method != c.classes {

@@ -69,7 +69,8 @@ func TestFitOfRepeats(t *testing.T) {
 	testkit.Unraced(t)
 	ctx := context.Background()
 	g, rows, means := readAgain(t, 1)
-	for _, spec := range []grfgp.Spec{{}, {Method: "grf", Solver: "iterative", Family: "diffusion", Scales: "one"}} {
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "grf", Family: "diffusion", Scales: "one"},
+		Solver: "iterative"}} {
 		one, err := grfgp.Fit(ctx, g, rows, spec)
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +164,7 @@ func TestValidateMeans(t *testing.T) {
 	inside := 0.0
 	for seed := range uint64(seeds) {
 		g, _, means := readAgain(t, seed)
-		spec := grfgp.Spec{Family: "diffusion", Scales: "one"}
+		spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}}
 		opts := crossval.Options{Folds: means.Len(), Scheme: crossval.Scattered, ChooseAgain: true}
 		if seed > 0 {
 			opts.Folds = 10
@@ -205,7 +206,7 @@ func TestTellAll(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	g, rows, means := readAgain(t, 2)
-	spec := grfgp.Spec{Family: "diffusion", Scales: "one"}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}}
 	start := func(d gp.Data) *grfgp.Optimizer {
 		t.Helper()
 		o, err := grfgp.NewOptimizer(g, spec, bayesopt.Options{
@@ -334,7 +335,7 @@ func TestSimulateMeans(t *testing.T) {
 	for k, i := range means.Nodes {
 		truth[i], count[i], scatter[i] = means.Y[k], means.Count[k], means.Scatter[k]
 	}
-	spec := grfgp.Spec{Family: "diffusion", Scales: "one"}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}}
 	retrain := bayesopt.Schedule{First: 30, Every: 1000, Drift: -1}
 	opts := replay.Options{Goal: bayesopt.Learn, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: 30, Steps: 10,
 		Seeds: 1, Retrain: retrain, Count: count, Scatter: scatter}
@@ -394,8 +395,9 @@ func TestFitOfOneMeasurement(t *testing.T) {
 	g, _ := ring()
 	d := gp.Data{Nodes: []int{7}, Y: []float64{13}}
 	mean, noise := 10.0, 0.5
-	for _, spec := range []grfgp.Spec{{}, {Method: "series"}, {Method: "grf"}, {Method: "lowrank"}, {Scales: "many"},
-		{Family: "free", Method: "grf"}, {Solver: "iterative", Method: "grf"}} {
+	for _, spec := range []grfgp.Spec{{}, {Expression: grfgp.Expression{Method: "series"}}, {Expression: grfgp.Expression{Method: "grf"}},
+		{Expression: grfgp.Expression{Method: "lowrank"}}, {Expression: grfgp.Expression{Scales: "many"}},
+		{Expression: grfgp.Expression{Family: "free", Method: "grf"}}, {Expression: grfgp.Expression{Method: "grf"}, Solver: "iterative"}} {
 		if _, err := grfgp.Fit(ctx, g, d, spec); !errors.Is(err, gp.ErrData) ||
 			!strings.Contains(err.Error(), "give both the mean and the noise") {
 			t.Errorf("%+v: %v", spec, err)

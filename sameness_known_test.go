@@ -62,7 +62,7 @@ func (k knownTask) spec(t testing.TB) grfgp.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return grfgp.Spec{Family: "diffusion", Scales: "one", Variance: "natural", Covariates: set, Times: k.times}
+	return grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Variance: "natural"}, Covariates: set, Times: k.times}
 }
 
 // renumbered is the task with its rows in another order, and with other ids if renamed.
@@ -143,8 +143,8 @@ func TestSameTableSameBytes(t *testing.T) {
 		}
 	}
 	predict := func(k knownTask) grfgp.Prediction {
-		spec := grfgp.Spec{Family: "diffusion", Scales: "one", Variance: "natural", Trend: "none", Roles: "none", Solver: "iterative",
-			Times: k.times}
+		spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Variance: "natural", Trend: "none"},
+			Roles: "none", Solver: "iterative", Times: k.times}
 		m, err := grfgp.Fit(t.Context(), k.graph, k.train, spec)
 		if err != nil {
 			t.Fatal(err)

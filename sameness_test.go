@@ -116,11 +116,12 @@ func TestSameDataSameBytes(t *testing.T) {
 	k := smallTask()
 	other, number := renumberedTask(t, k, 1, false)
 	for _, spec := range []grfgp.Spec{
-		{Family: "diffusion", Scales: "many", Trend: "none", Variance: "natural"},
-		{Family: "matern", Nu: 2, Method: "series", Scales: "many", Trend: "none", Variance: "unit"},
-		{Family: "free", Method: "grf", Scales: "one", Trend: "none", Walks: 20},
-		{Family: "diffusion", Method: "grf", Scales: "many", Trend: "degree", Solver: "iterative", Variance: "natural"},
-		{Family: "diffusion", Method: "lowrank", Rank: 50},
+		{Expression: grfgp.Expression{Family: "diffusion", Scales: "many", Trend: "none", Variance: "natural"}},
+		{Expression: grfgp.Expression{Family: "matern", Nu: 2, Method: "series", Scales: "many", Trend: "none", Variance: "unit"}},
+		{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Trend: "none"}, Walks: 20},
+		{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "many", Trend: "degree", Variance: "natural"},
+			Solver: "iterative"},
+		{Expression: grfgp.Expression{Family: "diffusion", Method: "lowrank"}, Rank: 50},
 	} {
 		t.Run(fmt.Sprint(spec.Family, spec.Method), func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +144,7 @@ func TestSameDataSameAnswers(t *testing.T) {
 	ctx := context.Background()
 	k := smallTask()
 	other, number := renumberedTask(t, k, 2, false)
-	spec := grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural"}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural"}}
 
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
 		opts := crossval.Options{Folds: 5, Scheme: scheme}
@@ -193,7 +194,8 @@ func TestSameDataSameAnswers(t *testing.T) {
 		return k
 	}
 	chances := func(k task) []float64 {
-		c := must(grfgp.Classify(ctx, k.graph, labels(k.train), grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet))
+		c := must(grfgp.Classify(ctx, k.graph, labels(k.train), grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}},
+			gp.Dirichlet))
 		return must(c.Probabilities(ctx, k.graph.Nodes())).RawMatrix().Data
 	}
 	first := once(k)

@@ -26,8 +26,8 @@ func TestSharesOfLargeGraphs(t *testing.T) {
 		if testkit.Raced && scales == "many" {
 			continue // the same code on more nodes
 		}
-		spec := Spec{Family: "diffusion", Method: "grf", Scales: scales, Trend: "none", Variance: "natural", Laplacian: "normalized",
-			Roles: "none", Hops: 3, Seed: 1}
+		spec := Spec{Expression: Expression{Family: "diffusion", Method: "grf", Scales: scales, Trend: "none", Variance: "natural",
+			Laplacian: "normalized", Hops: 3}, Roles: "none", Seed: 1}
 		m, err := Fit(t.Context(), g, d, spec)
 		if err != nil {
 			t.Fatal(err)

@@ -32,7 +32,8 @@ func fourRings(t *testing.T) (*graph.Graph, gp.Labels) {
 func TestSuggestLabels(t *testing.T) {
 	t.Parallel()
 	g, l := fourRings(t)
-	c, err := grfgp.Classify(context.Background(), g, l, grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet)
+	c, err := grfgp.Classify(context.Background(), g, l, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}},
+		gp.Dirichlet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestSuggestLabelsOfMany(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	k := communities(t, 3000, 3, 6, 2, 0.01)
-	spec := grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one"}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one"}}
 	if !testkit.IsFull() {
 		spec.Walks, spec.Roles = 20, "none"
 	}

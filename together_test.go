@@ -30,8 +30,8 @@ func TestFitTogether(t *testing.T) {
 			d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i)/300)+0.2*math.Sin(float64(i*i)))
 		}
 	}
-	spec := Spec{Family: "diffusion", Method: "grf", Scales: "one", Trend: "none", Variance: "natural", Laplacian: "normalized", Roles: "none",
-		Hops: 3, Seed: 1}
+	spec := Spec{Expression: Expression{Family: "diffusion", Method: "grf", Scales: "one", Trend: "none", Variance: "natural",
+		Laplacian: "normalized", Hops: 3}, Roles: "none", Seed: 1}
 	predict := func(ctx context.Context, ranked *ranks.Group) (numbers []float64, limits *Limits, err error) {
 		t, err := NewTrainer(g, spec)
 		if err != nil {

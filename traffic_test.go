@@ -126,15 +126,16 @@ func TestTraffic(t *testing.T) {
 	tasks := trafficTasks(t)
 	// Exact kernels agree; features agree up to what they leave out beyond 60 hops.
 	first := tasks[:1]
-	dense := average(t, first, grfgp.Spec{Family: "diffusion", Method: "dense", Scales: "one"})
-	series := average(t, first, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"})
+	dense := average(t, first, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "dense", Scales: "one"}})
+	series := average(t, first, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "series", Scales: "one"}})
 	if math.Abs(dense.rmse-12.6) > 0.15 || math.Abs(dense.rmse-series.rmse) > 1e-3 {
 		t.Errorf("trained diffusion on the first split: dense %.4f, series %.4f; want 12.6", dense.rmse, series.rmse)
 	}
 	if !testkit.IsFull() {
 		return
 	}
-	features := average(t, first, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Walks: 1000, Hops: 60})
+	features := average(t, first, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one", Hops: 60},
+		Walks: 1000})
 	if math.Abs(dense.rmse-features.rmse) > 0.15 {
 		t.Errorf("trained diffusion on the first split: dense %.4f, features %.4f", dense.rmse, features.rmse)
 	}
@@ -145,7 +146,7 @@ func TestTraffic(t *testing.T) {
 	if math.Abs(auto.cover80-0.8) > 0.03 || math.Abs(auto.cover95-0.95) > 0.03 {
 		t.Errorf("auto covers %.3f and %.3f, want 0.80 and 0.95 within 0.03", auto.cover80, auto.cover95)
 	}
-	free := average(t, tasks, grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Walks: 1000, Hops: 10})
+	free := average(t, tasks, grfgp.Spec{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Hops: 10}, Walks: 1000})
 	if free.rmse > 13.59 || free.nlpd > 1.216 {
 		t.Errorf("learnable features have RMSE %.3f and NLPD %.3f, want at most 13.59 and 1.216", free.rmse, free.nlpd)
 	}

@@ -3,18 +3,14 @@ package grfgp
 import (
 	"context"
 	"fmt"
-	"reflect"
+	"math"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 
+	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/kernel"
-	"grfgp/kernel/lowrank"
 	"grfgp/plan"
-	"grfgp/sparse"
 	"grfgp/walk"
 )
 
@@ -23,37 +19,10 @@ import (
 // uses one Trainer for all folds, and a replay for all searches. It is safe for
 // concurrent use.
 type Trainer struct {
-	spec    Spec
-	limits  *plan.Limits
-	graph   *graph.Graph
-	w       func() *sparse.CSR   // of the normalised Laplacian, and
-	walks   func() walks         // the same for walks, made when first used
-	entries int                  // of w
-	hash    [32]byte             // of the graph
-	levels  func() []graph.Level // coarser graphs and
-	degree  func() degree        // degrees, computed when first used,
-	lone    func() []int         // and nodes without neighbours
-
-	open func() (*gp.Card, error) // opens the card of this machine, once
-
-	mu           sync.Mutex                    // guards the following fields
-	matrices     map[string]*matrix            // by Laplacian
-	lead         *kernel.Dense                 // leading eigenvectors, for layers,
-	leadless     bool                          // or there are none
-	layers       *kernel.Layers                // made of them
-	scales       []kernel.Scale                // of the levels
-	coarse       map[string]*kernel.Multiscale // on these scales, by family
-	knownKernels map[knownKey]*knownKernel     // while contests are under way
-	training     int                           // contests under way
-	releases     []func()                      // of the caches that their kernels share
-	known        known                         // covariates and roles
-	together     Together
-	shared       bool // keep the features of kernels that were not chosen, for later trainings
-
-	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
-	// its features, so that training it again computes only their values.
-	last     Spec
-	lastMade kernel.Kernel
+	*workshop
+	hash     [32]byte                 // of the graph
+	open     func() (*gp.Card, error) // opens the card of this machine, once
+	together Together
 }
 
 // NewTrainer returns a Trainer for models that spec describes. The graph should
@@ -71,21 +40,12 @@ func newTrainer(g *graph.Graph, spec Spec, open func() (*gp.Card, error)) (*Trai
 		return nil, fmt.Errorf("%w: covariates of %d nodes for a graph of %d; encode the columns of this graph's nodes", ErrSpec, s.Nodes,
 			g.Len())
 	}
-	t := &Trainer{spec: spec.clone(), limits: plan.Default(), open: open, hash: g.Hash(), matrices: map[string]*matrix{}}
-	if err := t.openCard(); err != nil {
-		return nil, err
-	}
-	t.setMatrix(g)
-	t.levels = sync.OnceValue(g.Levels)
-	t.lone = sync.OnceValue(g.Lone)
-	return t, nil
+	t := &Trainer{workshop: newWorkshop(g, spec.clone()), open: open, hash: g.Hash()}
+	return t, t.openCard()
 }
 
 // Graph returns the graph.
 func (t *Trainer) Graph() *graph.Graph { return t.graph }
-
-// Spec returns the Spec as it was given.
-func (t *Trainer) Spec() Spec { return t.spec.clone() }
 
 // KeepFeatures makes the Trainer keep the features of all kernels that it tries, not
 // only of the chosen one. That makes a sequence of many trainings faster at the cost
@@ -96,383 +56,137 @@ func (t *Trainer) KeepFeatures() {
 	t.shared = true
 }
 
+// Spec returns the Spec as it was given.
+func (t *Trainer) Spec() Spec { return t.spec.clone() }
+
 // decide chooses the representation of a kernel by its cost, which depends on unit
 // variance, and its longest walk.
-func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, why []string) {
-	cut := t.spec.cutOff()
-	asked := plan.Asked{Method: t.spec.Method, Cut: t.spec.Custom != nil && cut, Unit: unit, Nodes: t.graph.Len(), Entries: t.entries,
-		Columns: measurements}
-	method, reason := t.limits.Represent(asked)
+func (b *workshop) decide(measurements int, unit bool) (method string, hops int, why []string) {
+	cut := b.spec.cutOff()
+	method, reason := b.limits.Represent(plan.Asked{Method: b.spec.Method, Cut: !b.spec.exact(), Unit: unit, Nodes: b.graph.Len(),
+		Entries: b.entries, Columns: measurements})
 	why = []string{reason}
 	switch {
 	case method == "dense" && cut:
-		hops = t.spec.freeLen()
+		hops = b.spec.member(b.spec.Expression).Hops
 	case method == "dense":
-	case t.spec.Hops > 0:
-		hops = t.spec.Hops
+	case b.spec.Hops > 0:
+		hops = b.spec.Hops
 	case method == "series" && !cut: // no cut-off
 	default:
-		hops, reason = t.limits.WalkHops(method, t.graph.Len(), walk.Default().MaxLen)
+		hops, reason = b.limits.WalkHops(method, b.graph.Len(), walk.Default().MaxLen)
 		why = slices.DeleteFunc(append(why, reason), func(s string) bool { return s == "" })
-		hops = max(hops, min(len(t.spec.Alpha)-1, walk.MaxMaxLen))
+		hops = max(hops, min(len(b.spec.Alpha)-1, walk.MaxMaxLen))
 	}
 	return method, hops, why
 }
 
-// fineHops returns the longest walk on the finest of many scales, or on the only
-// one. Coarser scales cover longer distances, so a few hops are enough on the
+// fineHops returns the longest walk of a kernel with one scale, or on the finest of many.
+// Coarser scales cover longer distances, so a few hops are enough on the
 // finest of many.
-func (t *Trainer) fineHops(many bool, method string, hops int) int {
-	if many && method == "grf" && t.spec.Hops == 0 && t.spec.Family != "free" && t.spec.Family != "power" && t.spec.Custom == nil {
-		return t.limits.FineHops
+func (b *workshop) fineHops(e Expression, hops int) int {
+	if f, _ := kernel.FamilyNamed(e.Family); e.Many() && e.Method == "grf" && b.spec.Hops == 0 && f.Coarse {
+		return b.limits.FineHops
 	}
 	return hops
 }
 
-// kernel returns the kernel of a candidate in a representation.
-func (t *Trainer) kernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.newKernel(ctx, c, method)
-}
-
-func (t *Trainer) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	k, err := t.nodeKernel(ctx, c, method)
-	if err != nil {
-		return nil, err
-	}
-	return t.overTime(k), nil
-}
-
-// nodeKernel is newKernel on the nodes of one period.
-func (t *Trainer) nodeKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	if c.terms == graphTerm {
-		return t.graphKernel(ctx, c, method)
-	}
-	var all []kernel.Kernel
-	if c.terms.has(graphTerm) {
-		k, err := t.graphKernel(ctx, c, method)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, k)
-	}
-	k, err := t.knownKernel(ctx, c.terms&knownTerms, c.pairs)
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, k.kernels()...)
-	if c.terms.has(productTerm) {
-		c.many, c.trend = false, false
-		near, err := t.graphKernel(ctx, c, method)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, kernel.Product(near, k.smooth))
-	}
-	return kernel.Sum(all...), nil
-}
-
-// graphKernel returns the graph term of a kernel.
-func (t *Trainer) graphKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	k, err := t.fine(ctx, c.family, method, c.hops)
-	if err == nil && c.unit {
-		k = kernel.UnitVariance(k)
-	}
-	if err == nil && c.many {
-		k, err = t.onTop(ctx, k, c.family, method)
-	}
-	if err == nil && method != "lowrank" {
-		k = kernel.Lone(k, t.lone())
-	}
-	if err == nil && c.trend {
-		k = kernel.Trend(k, t.degree().x())
-	}
-	return k, err
-}
-
-// onTop adds kernels of longer reach on the normalised Laplacian to a kernel: layers
-// if there are eigenvectors, coarser graphs otherwise.
-func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
-	d, err := t.leading(ctx, method)
-	if err != nil {
-		return nil, err
-	}
-	if d != nil {
-		if t.layers == nil {
-			t.layers, _ = kernel.NewLayers(d, d)
-		}
-		t.shareWhileTraining(t.layers)
-		return t.layers.With(fine), nil
-	}
-	if t.scales == nil {
-		var scales []kernel.Scale
-		for _, l := range t.levels() {
-			features, err := t.sample(ctx, walksOn(l.Graph), t.limits.CoarseHops, t.limits.CoarseWalks, 0, true)
-			if err != nil {
-				return nil, err
-			}
-			scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: features})
-		}
-		if len(scales) == 0 {
-			return nil, t.noScales()
-		}
-		t.scales = scales
-	}
-	coarse := f.modulation
-	if f.family != "diffusion" && f.family != "matern" { // the others may have no length scale
-		coarse = kernel.Diffusion{}
-	}
-	name := fmt.Sprintf("%#v", coarse)
-	if t.coarse[name] == nil {
-		k, err := kernel.NewMultiscale(kernel.Constant(t.graph.Len()), coarse, t.scales, kernel.MultiscaleOptions{})
-		if err != nil {
-			return nil, err
-		}
-		if t.coarse == nil {
-			t.coarse = map[string]*kernel.Multiscale{}
-		}
-		t.coarse[name] = k
-	}
-	t.shareWhileTraining(t.coarse[name])
-	return t.coarse[name].With(fine), nil
-}
-
-// noScales returns the error for a graph without coarser scales.
-func (t *Trainer) noScales() error {
-	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; use one scale", ErrSpec, t.graph.Len())
-}
-
-// leading returns the eigenvectors that layers are made of: all of the normalised matrix
-// of a small graph, the leading ones of a sparse graph of medium size, and nil where
-// coarser graphs replace layers. The caller holds t.mu.
-func (t *Trainer) leading(ctx context.Context, method string) (*kernel.Dense, error) {
-	if method == "dense" || t.graph.Len() <= t.limits.DenseNodes {
-		return t.eigenvectors("")
-	}
-	if t.lead == nil && !t.leadless {
-		t.leadless = true
-		_, sizes := t.graph.Components()
-		if !t.limits.Layered(t.graph.Len(), t.entries, len(sizes)) {
-			return nil, nil
-		}
-		m := t.matrix("")
-		d, err := kernel.NewLeading(ctx, m.w(), t.limits.LayerPairs, m.bound())
-		if stopped := ctx.Err(); stopped != nil {
-			t.leadless = false // another training may find them
-			return nil, stopped
-		}
-		if err != nil {
-			return nil, nil // they do not converge
-		}
-		t.lead = d
-	}
-	return t.lead, nil
-}
-
-// layered reports whether the kernel of a complete Spec has layers.
-func (t *Trainer) layered(ctx context.Context, s Spec) (bool, error) {
-	if s.Scales != "many" {
-		return false, nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	d, err := t.leading(ctx, s.Method)
-	return d != nil, err
-}
-
-// eigenvectors returns the eigenvectors of the matrix of a Laplacian, computed
-// once. The caller holds t.mu.
-func (t *Trainer) eigenvectors(laplacian string) (*kernel.Dense, error) {
-	m := t.matrix(laplacian)
-	if m.dense == nil {
-		d, err := kernel.NewDense(m.w(), kernel.Diffusion{})
-		if err != nil {
-			return nil, err
-		}
-		m.dense = d
-	}
-	return m.dense, nil
-}
-
-// chosen returns the kernel that a complete Spec describes.
-func (s Spec) chosen() candidate {
-	return candidate{s.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops, termsOf(s.Terms),
-		s.Pairs}
-}
-
-// chosenKernel returns the kernel of a complete Spec.
-func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	made := s.chosen()
-	s.Mean, s.NoiseSD, s.Solver, s.Custom, s.Covariates, s.Device = nil, nil, "", nil, nil, "" // not part of the kernel, or named by Family
-	if t.lastMade != nil && reflect.DeepEqual(t.last, s) {
-		return t.lastMade, nil
-	}
-	k, err := t.newKernel(ctx, made, s.Method)
-	if err == nil {
-		t.last, t.lastMade = s, k
-	}
-	return k, err
-}
-
-// model returns the model of a complete Spec at learned hyperparameters, with a card for its posteriors.
-func (t *Trainer) model(ctx context.Context, s Spec, state gp.State, card *gp.Card) (*gp.Model, error) {
-	k, err := t.chosenKernel(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	m, err := gp.NewModel(k, state)
-	if err != nil {
-		return nil, err
-	}
-	return m.Limited(t.limits).On(card), nil
-}
-
-// sample returns the features of random walks on a matrix of a graph. Those of large graphs are sampled when they are
-// used: a fit needs those of the measured nodes alone, and predictions need none of them twice.
-func (t *Trainer) sample(ctx context.Context, on walks, hops, walkers int, hubWalks float64, lazy bool) (*walk.Features, error) {
-	opts := t.walkOptions(on, hops, walkers, hubWalks)
-	if n, _ := on.w.Dims(); lazy && n > t.limits.LazyNodes {
-		return on.ground.Lazy(opts)
-	}
-	return walk.Sample(ctx, on.w, opts)
-}
-
-// walkOptions returns the options of walks on a matrix.
-func (t *Trainer) walkOptions(on walks, hops, walkers int, hubWalks float64) walk.Options {
-	opts := on.on(walk.Default())
-	opts.Walks, opts.HubWalks = walkers, hubWalks
-	n, _ := on.w.Dims()
-	if n > t.limits.UsualNodes {
-		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
-	}
-	opts.MaxLen, opts.Seed = hops, t.spec.Seed
-	if t.spec.Walks > 0 {
-		opts.Walks, opts.Budget = t.spec.Walks, 2*t.spec.Walks
-	}
-	return opts
-}
-
-// fine returns the kernel of a family on the graph itself, without coarser scales.
-func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (kernel.Kernel, error) {
-	m := t.matrix(f.laplacian)
-	f = m.of(f)
-	switch method {
-	case "dense":
-		d, err := t.eigenvectors(f.laplacian)
-		if err != nil {
-			return nil, err
-		}
-		return d.With(f.spectrum), nil
-	case "series":
-		return m.series(f, hops)
-	}
-	features := m.features[hops]
-	if features == nil {
-		var err error
-		if features, err = t.sample(ctx, m.walks(), hops, walk.Default().Walks, walk.Default().HubWalks, method != "lowrank"); err != nil {
-			return nil, err
-		}
-		m.features[hops] = features
-	}
-	if method == "lowrank" {
-		return lowrank.New(features, f.modulation, lowrank.Options{Dim: t.rank(), Seed: t.spec.Seed})
-	}
-	if m.sampled[hops] == nil {
-		k, err := kernel.NewGRF(features, f.modulation)
-		if err != nil {
-			return nil, err
-		}
-		if m.sampled == nil {
-			m.sampled = map[int]*kernel.GRF{}
-		}
-		m.sampled[hops] = k
-	}
-	t.shareWhileTraining(m.sampled[hops])
-	return m.sampled[hops].With(f.modulation)
-}
-
 // decideScales returns whether one scale, many or both are tried.
-func (t *Trainer) decideScales(ctx context.Context, places []int, method string, hops int) (many []bool, why string, err error) {
+func (b *workshop) decideScales(ctx context.Context, places []int, method string, hops int) (scales []string, why string, err error) {
 	switch {
-	case t.spec.Scales == "one":
-		return []bool{false}, "one scale was requested", nil
+	case b.spec.Scales == "one":
+		return []string{"one"}, "one scale was requested", nil
 	case method == "lowrank":
-		return []bool{false}, "low rank has one scale", nil
+		return []string{"one"}, "low rank has one scale", nil
 	}
-	coarser, count, err := t.coarser(ctx, method)
+	coarser, count, err := b.coarser(ctx, method)
 	switch {
 	case err != nil:
 		return nil, "", err
-	case t.spec.Scales == "many" && count == 0:
-		return nil, "", t.noScales()
-	case t.spec.Scales == "many":
-		return []bool{true}, "many scales were requested: " + coarser, nil
+	case b.spec.Many() && count == 0:
+		return nil, "", b.noScales()
+	case b.spec.Many():
+		return []string{"many"}, "many scales were requested: " + coarser, nil
 	case count == 0:
-		return []bool{false}, "the graph is too small for coarser scales", nil
+		return []string{"one"}, "the graph is too small for coarser scales", nil
 	}
 	reach := fmt.Sprintf("walks reach %d hops", hops)
 	if hops == 0 {
 		reach = "the kernel reaches everywhere"
 	}
-	if t.spec.Family == "power" {
-		reach = fmt.Sprintf("the power series reaches %d hops", len(t.spec.Alpha)-1)
+	if r := len(b.spec.Alpha); r > 0 {
+		reach = fmt.Sprintf("the power series reaches %d hops", r-1)
 	}
-	return []bool{false, true}, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", t.spacing(places), reach,
+	return scaleNames, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", b.when.Spacing(places), reach,
 		coarser), ctx.Err()
 }
 
-// coarser describes the additional scales and returns their number.
-func (t *Trainer) coarser(ctx context.Context, method string) (words string, count int, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	d, err := t.leading(ctx, method)
-	if err != nil {
-		return "", 0, err
-	}
-	if d == nil {
-		return fmt.Sprintf("coarser graphs of %s nodes", t.sizes()), len(t.levels()), nil
-	}
-	k, useful := kernel.NewLayers(d, d)
-	if !useful && t.spec.Scales != "many" {
-		return "", 0, nil
-	}
-	if k.Len() == 1 {
-		return "a layer of longer reach", 1, nil
-	}
-	return fmt.Sprintf("%d layers of increasing reach", k.Len()), k.Len(), nil
+// spreadLeast is the standard deviation of the log degree from which a trend is
+// tried; that of a grid is smaller. Below spreadTiny all degrees count as equal.
+const (
+	spreadLeast = 0.3
+	spreadTiny  = 1e-9
+)
+
+// spreadOf is the standard deviation of the log degree.
+func spreadOf(g *graph.Graph) float64 {
+	_, spread := covariate.LogDegree(g)
+	return spread
 }
 
-// sizes lists the numbers of nodes of the coarser graphs, in words.
-func (t *Trainer) sizes() string {
-	var all []string
-	for _, l := range t.levels() {
-		all = append(all, strconv.Itoa(l.Graph.Len()))
+// decideTrend returns whether all kernels have a trend (all), and whether the best
+// kernel without a trend is also tried with one (last).
+func (b *workshop) decideTrend(method string) (all, last bool, why string, err error) {
+	switch {
+	case b.spec.Trending() && b.spread() < spreadTiny:
+		return false, false, "", errNoTrend
+	case b.spec.Trending():
+		return true, false, "a trend with the degree was requested", nil
+	case b.spec.Trend == "none":
+		return false, false, "no trend was requested", nil
+	case method == "lowrank":
+		return false, false, "low rank has no trend", nil
+	case b.spread() < spreadLeast:
+		return false, false, "degrees vary too little for a trend", nil
 	}
-	return strings.Join(all, ", ")
+	return false, true, fmt.Sprintf("degrees vary by a factor of %.2g (one sd): a trend with the log degree was tried",
+		math.Exp(b.spread())), nil
 }
 
-// spacing returns the mean distance in hops from a measured node to the nearest other
-// measured node, over a sample of the nodes whose component has another.
-func (t *Trainer) spacing(places []int) float64 {
-	const most = 200
-	nodes := NodesOf(t.graph, places)
-	measured := make([]bool, t.graph.Len())
-	for _, i := range nodes {
-		measured[i] = true
+// offers returns the terms over what is known about nodes that the Spec leaves open
+// or asks for: covariates if there are any, roles if degrees vary.
+func (b *workshop) offers(method string) (of Terms, why string) {
+	if method == "lowrank" {
+		return 0, ""
 	}
-	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))
-	search, sum, found := graph.NewSearch(t.graph), 0, 0
-	step := (len(unique) + most - 1) / most
-	for s := 0; s < len(unique); s += step {
-		for i, hops := range search.From(unique[s]) {
-			if hops > 0 && measured[i] {
-				sum, found = sum+hops, found+1
-				break
-			}
-		}
+	if b.spec.Terms != 0 {
+		return b.spec.Terms & knownTerms, "the terms " + b.spec.Terms.String() + " were requested"
 	}
-	return float64(sum) / float64(max(1, found))
+	if s := b.spec.Covariates; s != nil && !s.Empty() {
+		of |= CovariateTerm
+	}
+	switch n := b.graph.Len(); {
+	case b.spec.Roles == "none":
+		why = "no roles were requested"
+	case !b.uneven():
+		why = "degrees vary too little for roles"
+	case n > b.limits.RoleNodes:
+		why = fmt.Sprintf("no roles: they take long for %d nodes", n)
+	default:
+		of |= RoleTerm
+		why = "roles were tried: degree, cores and triangles of a node and its neighbours, and the nodes it is joined to"
+	}
+	return of, why
+}
+
+// uneven reports whether degrees differ so much that a kernel whose variance
+// depends on the degree differs from one whose variance does not.
+func (b *workshop) uneven() bool { return b.spread() >= spreadLeast }
+
+// opensUnit reports whether unit variance is tried. With a series every prediction
+// then needs the diagonal at all nodes, so it is not tried on graphs where that
+// costs more than an evaluation by a series may.
+func (b *workshop) opensUnit(method string) bool {
+	return b.spec.Variance == "" && b.spec.scaled() && method != "lowrank" &&
+		(method != "series" || b.limits.SeriesCost(b.entries, b.graph.Len()) <= b.limits.SeriesFlops)
 }

@@ -28,7 +28,7 @@ func TestLowerLimits(t *testing.T) {
 		{60, 29, 1e9, "dense", gp.Iterative, true},
 		{60, 30, 1e3, "dense", gp.Exact, true},
 	} {
-		trainer, err := NewTrainer(g, Spec{Family: "diffusion", Scales: "one", Trend: "none", Roles: "none"})
+		trainer, err := NewTrainer(g, Spec{Expression: Expression{Family: "diffusion", Scales: "one", Trend: "none"}, Roles: "none"})
 		if err != nil {
 			t.Fatal(err)
 		}

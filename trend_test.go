@@ -42,7 +42,7 @@ func TestTrend(t *testing.T) {
 		flat.Nodes, flat.Y = append(flat.Nodes, i), append(flat.Y, noise)
 	}
 	rmse := func(d gp.Data, want string) float64 {
-		m, err := grfgp.Fit(ctx, g, d, grfgp.Spec{Family: "diffusion", Method: "grf", Roles: "none"})
+		m, err := grfgp.Fit(ctx, g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf"}, Roles: "none"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,11 +83,12 @@ func TestTrend(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := gp.Data{Nodes: []int{1, 5, 9}, Y: []float64{1, 2, 4}}
-	if _, err := grfgp.Fit(ctx, ring, few, grfgp.Spec{Trend: "degree"}); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := grfgp.Fit(ctx, ring, few, grfgp.Spec{Expression: grfgp.Expression{Trend: "degree"}}); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("a trend with equal degrees: %v", err)
 	}
 	labels := gp.Labels{Nodes: []int{0, 1}, Class: []int{0, 1}, Classes: 2}
-	if _, err := grfgp.Classify(ctx, grid, labels, grfgp.Spec{Trend: "degree"}, gp.Dirichlet); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := grfgp.Classify(ctx, grid, labels, grfgp.Spec{Expression: grfgp.Expression{Trend: "degree"}},
+		gp.Dirichlet); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("classes with a trend: %v", err)
 	}
 }

@@ -161,7 +161,7 @@ func TestValues(t *testing.T) {
 // values, and its intervals contain the same measurements.
 func TestTransformOfModel(t *testing.T) {
 	t.Parallel()
-	spec := Spec{Transform: "log", Family: "diffusion", Roles: "none"}
+	spec := Spec{Expression: Expression{Family: "diffusion"}, Transform: "log", Roles: "none"}
 	g, d := simulated(t, spec)
 	m, err := Fit(t.Context(), g, d, spec)
 	if err != nil {
@@ -171,7 +171,7 @@ func TestTransformOfModel(t *testing.T) {
 	for k, y := range d.Y {
 		logs.Y[k] = math.Log(y)
 	}
-	plain, err := Fit(t.Context(), g, logs, Spec{Family: "diffusion", Roles: "none"})
+	plain, err := Fit(t.Context(), g, logs, Spec{Expression: Expression{Family: "diffusion"}, Roles: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,11 +34,9 @@ func (x walks) on(opts walk.Options) walk.Options {
 	return opts
 }
 
-// setMatrix sets what the Trainer knows of the graph: its degrees, and the matrix of the normalised Laplacian. W itself is made when it is
+// setMatrix sets what is known of the matrix of the normalised Laplacian. W itself is made when it is
 // first used: features do without it, so that no copy of a large graph is held.
-func (t *Trainer) setMatrix(g *graph.Graph) {
-	t.graph = g
-	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
+func (t *workshop) setMatrix(g *graph.Graph) {
 	rowPtr, _, _ := g.Adjacency().Raw()
 	t.entries = g.Adjacency().NNZ()
 	isolated := false

@@ -48,7 +48,7 @@ func windTask(t testing.TB, level int, weights graphio.Weights) task {
 func TestWind(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
-	k, spec := windTask(t, 1000, graphio.WeightsIgnore), grfgp.Spec{Family: "matern", Nu: 2, Scales: "one"}
+	k, spec := windTask(t, 1000, graphio.WeightsIgnore), grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 2, Scales: "one"}}
 	rmse, nlpd := 0.551, 0.755
 	if !testkit.IsFull() {
 		var some []int

@@ -9,6 +9,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/internal/ranks"
+	"grfgp/kernel"
 	"grfgp/progress"
 	"grfgp/solve"
 )
@@ -272,9 +273,11 @@ func (o *Optimizer) first(n int) gp.Data { return o.own.Slice(0, n) }
 // Checkpoint is the result of the last training. An Optimizer that resumes from it
 // continues as if it had done all earlier trainings itself.
 type Checkpoint struct {
-	Measurements int      `json:"measurements"` // number of measurements trained on
-	Kernel       string   `json:"kernel,omitempty"`
-	State        gp.State `json:"state"`
+	Measurements int               `json:"measurements"`    // number of measurements trained on
+	Kernel       kernel.Expression `json:"kernel,omitzero"` // the fields of Trained
+	ChosenAt     int               `json:"chosen_at,omitempty"`
+	Settings     string            `json:"settings,omitempty"`
+	State        gp.State          `json:"state"`
 }
 
 // Checkpoint returns the last training, and false before the first.
@@ -282,7 +285,7 @@ func (o *Optimizer) Checkpoint() (Checkpoint, bool) {
 	if o.last == nil {
 		return Checkpoint{}, false
 	}
-	return Checkpoint{o.trainedAt, o.last.Kernel, o.last.Model.State()}, true
+	return Checkpoint{o.trainedAt, o.last.Kernel, o.last.ChosenAt, o.last.Settings, o.last.Model.State()}, true
 }
 
 // Resume makes a new Optimizer continue from a checkpoint; it must have been told
@@ -295,11 +298,11 @@ func (o *Optimizer) Resume(ctx context.Context, c Checkpoint) error {
 		return fmt.Errorf("%w: resuming at %d of %d measurements, with %d in the model already", ErrOptions, c.Measurements, o.data.Len(),
 			o.taken)
 	}
-	m, err := o.trainer.Restore(ctx, c.Kernel, c.State)
+	m, err := o.trainer.Restore(ctx, c)
 	if err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
-	if err := o.adopt(ctx, &Trained{m, c.Kernel}, c.Measurements); err != nil {
+	if err := o.adopt(ctx, &Trained{m, c.Kernel, c.ChosenAt, c.Settings}, c.Measurements); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
 	o.taken = c.Measurements

@@ -20,7 +20,7 @@ type Trainer interface {
 	// model, but that more measurements may.
 	Fit(ctx context.Context, d gp.Data, last *Trained) (*Trained, error)
 	// Restore rebuilds a model of Fit from its kernel and state.
-	Restore(ctx context.Context, kernel string, s gp.State) (*gp.Model, error)
+	Restore(ctx context.Context, c Checkpoint) (*gp.Model, error)
 }
 
 // Judge is a Trainer that knows what is measured. An Optimizer refuses measurements
@@ -34,10 +34,12 @@ type Reporter interface {
 	FitProgress(ctx context.Context, d gp.Data, last *Trained, w *progress.Work) (*Trained, error)
 }
 
-// Trained is a fitted model, and a description of its kernel for Trainer.Restore.
+// Trained is a fitted model, with what Trainer.Restore and the next training need to know of its kernel.
 type Trained struct {
-	Model  *gp.Model
-	Kernel string
+	Model    *gp.Model
+	Kernel   kernel.Expression // zero: the only one of the Trainer
+	ChosenAt int               // measurements by which the kernel was chosen
+	Settings string            // of the Trainer, if models differ by others than their kernel
 }
 
 // Train returns the Trainer of one kernel. Each training starts from the last
@@ -67,8 +69,8 @@ func (o oneKernel) Fit(ctx context.Context, d gp.Data, last *Trained) (*Trained,
 	return &Trained{Model: m}, nil
 }
 
-func (o oneKernel) Restore(_ context.Context, _ string, s gp.State) (*gp.Model, error) {
-	return gp.NewModel(o.kernel, s)
+func (o oneKernel) Restore(_ context.Context, c Checkpoint) (*gp.Model, error) {
+	return gp.NewModel(o.kernel, c.State)
 }
 
 // Schedule says when an Optimizer trains, that is, fits its hyperparameters

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
+	"grfgp/internal/parallel"
 )
 
 // LogDegree returns the logarithm of every node's degree (0 for an isolated node),
@@ -24,10 +25,21 @@ func LogDegree(g *graph.Graph) (x []float64, spread float64) {
 }
 
 func logDegrees(g *graph.Graph) []float64 {
-	x := make([]float64, g.Len())
-	for i, d := range g.Degrees() {
-		x[i] = math.Log(float64(max(1, d)))
+	var logs [64]float64 // of the degrees that most nodes have
+	for d := range logs {
+		logs[d] = math.Log(float64(max(1, d)))
 	}
+	x := make([]float64, g.Len())
+	rowPtr, _, _ := g.Adjacency().Raw()
+	parallel.Ranges(len(x), 1<<14, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if d := rowPtr[i+1] - rowPtr[i]; d < len(logs) {
+				x[i] = logs[d]
+			} else {
+				x[i] = math.Log(float64(d))
+			}
+		}
+	})
 	return x
 }
 

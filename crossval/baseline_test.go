@@ -55,7 +55,7 @@ func TestHarmonicHasConverged(t *testing.T) {
 	for _, i := range random.Perm(n)[:60] {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, walk[i])
 	}
-	spec := grfgp.Spec{Family: "matern", Nu: 1.5, Method: "grf", Scales: "one", Hops: 10, Seed: 1}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 1.5, Method: "grf", Scales: "one", Hops: 10}, Seed: 1}
 	v, err := crossval.Validate(context.Background(), g, d, spec, crossval.Options{Folds: 5, Scheme: crossval.Scattered})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestLeaveOneOutClasses(t *testing.T) {
 	labels.Classes = 4
 	labels.Class[0] = 3                                                                                       // the only one
 	labels.Nodes, labels.Class = append(labels.Nodes, labels.Nodes[1]), append(labels.Class, labels.Class[1]) // twice at a node
-	trainer, err := grfgp.NewTrainer(g, grfgp.Spec{Family: "diffusion", Scales: "one"})
+	trainer, err := grfgp.NewTrainer(g, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}})
 	if err != nil {
 		t.Fatal(err)
 	}

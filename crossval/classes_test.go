@@ -64,7 +64,8 @@ func TestValidateClasses(t *testing.T) {
 	t.Parallel()
 	g, labels := communities(t, 120, 6, 2)
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
-		v, err := crossval.ValidateClasses(context.Background(), g, labels, grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet,
+		v, err := crossval.ValidateClasses(context.Background(), g, labels, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion",
+			Scales: "one"}}, gp.Dirichlet,
 			crossval.Options{Folds: 3, Scheme: scheme})
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +107,7 @@ func TestValidateSmallClasses(t *testing.T) {
 		}
 	}
 	for seed := range uint64(5) {
-		spec := grfgp.Spec{Family: "diffusion", Scales: "one", Seed: seed}
+		spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}, Seed: seed}
 		v, err := crossval.ValidateClasses(context.Background(), g, few, spec, gp.Dirichlet,
 			crossval.Options{Folds: 2, Scheme: crossval.Scattered})
 		if err != nil {

@@ -29,7 +29,7 @@ func TestRanksShareTheFolds(t *testing.T) {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, float64(i%12)+0.1*float64(i%7))
 		l.Nodes, l.Class = append(l.Nodes, i), append(l.Class, i%12/6)
 	}
-	spec := grfgp.Spec{Family: "diffusion"}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}}
 	both := func(ctx context.Context, r *ranks.Group) (string, error) {
 		opts := crossval.Options{Folds: 5, Ranks: r}
 		v, err := crossval.Validate(ctx, g, d, spec, opts)

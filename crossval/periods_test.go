@@ -35,7 +35,7 @@ func TestValidateOverTime(t *testing.T) {
 			d.Nodes, d.Y = append(d.Nodes, grfgp.Place(g, i, p)), append(d.Y, 2*math.Sin(x)+math.Sin(3*x+at/2)+0.15*r.NormFloat64())
 		}
 	}
-	spec := grfgp.Spec{Family: "diffusion", Times: times}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}, Times: times}
 	for _, c := range []struct {
 		scheme crossval.Scheme
 		rows   int

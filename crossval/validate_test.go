@@ -37,7 +37,8 @@ func TestValidate(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 15)
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
-		v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{Folds: 5, Scheme: scheme})
+		v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}},
+			crossval.Options{Folds: 5, Scheme: scheme})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +76,8 @@ func TestValidateFixed(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	g, d := field(t, 12)
-	for _, spec := range []grfgp.Spec{{Family: "diffusion"}, {Family: "diffusion", Transform: "log"}} {
+	for _, spec := range []grfgp.Spec{{Expression: grfgp.Expression{Family: "diffusion"}},
+		{Expression: grfgp.Expression{Family: "diffusion"}, Transform: "log"}} {
 		m, err := grfgp.Fit(t.Context(), g, d, spec)
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +100,7 @@ func TestValidateFixed(t *testing.T) {
 			}
 		}
 	}
-	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Family: "diffusion"})
+	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,12 +130,13 @@ func TestValidateFixed(t *testing.T) {
 func TestZeroOptions(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 6)
-	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{})
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}}, crossval.Options{})
 	if err != nil || v.Folds != 10 || v.Scheme != crossval.Scattered || len(v.HeldOut) != d.Len() {
 		t.Errorf("%+v, %v", v, err)
 	}
 	few := d.Select([]int{0, 0, 1, 2, 3, 4, 5})
-	if v, err = crossval.Validate(t.Context(), g, few, grfgp.Spec{Family: "diffusion"}, crossval.Options{}); err != nil || v.Folds != 6 {
+	if v, err = crossval.Validate(t.Context(), g, few, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}},
+		crossval.Options{}); err != nil || v.Folds != 6 {
 		t.Errorf("six nodes: %+v, %v", v, err)
 	}
 	if _, err := crossval.Validate(t.Context(), g, d.Select([]int{0, 0}), grfgp.Spec{}, crossval.Options{}); !errors.Is(err, gp.ErrData) {
@@ -151,11 +154,14 @@ func TestCoveragesAsJSON(t *testing.T) {
 }
 
 // A custom family is validated like the others.
+func init() {
+	kernel.Register(kernel.Family{Name: "own", Of: func(kernel.Member) (kernel.Modulation, error) { return kernel.Diffusion{}, nil }})
+}
+
 func TestValidateCustomFamily(t *testing.T) {
 	t.Parallel()
 	g, d := field(t, 9)
-	own := grfgp.CustomFamily{Name: "own", Modulation: struct{ kernel.Diffusion }{}}
-	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Custom: &own}, crossval.Options{Folds: 4})
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "own"}}, crossval.Options{Folds: 4})
 	if err != nil || len(v.HeldOut) != d.Len() || !(v.RMSE < v.BaselineRMSE[crossval.Mean]) {
 		t.Errorf("%+v, %v", v, err)
 	}

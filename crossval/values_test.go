@@ -74,7 +74,8 @@ func TestValidateValues(t *testing.T) {
 		t.Run(fmt.Sprint(of.values, of.mean), func(t *testing.T) {
 			t.Parallel()
 			g, d := measured(t, of.values, of.mean)
-			v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Values: of.values.String(), Family: "diffusion", Roles: "none"},
+			v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"},
+				Values: of.values.String(), Roles: "none"},
 				crossval.Options{Folds: 5})
 			if err != nil {
 				t.Fatal(err)
@@ -127,11 +128,12 @@ func TestValidateTransform(t *testing.T) {
 		shift += y / float64(d.Len())
 	}
 	opts := crossval.Options{Folds: 5}
-	onLogs, err := crossval.Validate(t.Context(), g, logs, grfgp.Spec{Family: "diffusion", Roles: "none"}, opts)
+	onLogs, err := crossval.Validate(t.Context(), g, logs, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"}, Roles: "none"}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Transform: "log", Family: "diffusion", Roles: "none"}, opts)
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion"},
+		Transform: "log", Roles: "none"}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func lattice(t *testing.T) *report.Regression {
 	nodes.Name[0], nodes.Name[1] = "corner", `</script><script>window.trapped = true</script>`
 	ctx := context.Background()
 	r := &report.Regression{Title: "Levels", Unit: "m", Quantity: "m", Network: graphio.NewNetwork(g, nodes, nil), Data: d, Level: 0.95}
-	r.Spec = grfgp.Spec{Family: "diffusion", Method: "dense", Scales: "one", Trend: "none", Variance: "natural"}
+	r.Spec = grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "dense", Scales: "one", Trend: "none", Variance: "natural"}}
 	if r.Model, err = grfgp.Fit(ctx, g, d, r.Spec); err != nil {
 		t.Fatal(err)
 	}

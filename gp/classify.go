@@ -199,14 +199,15 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	if err != nil {
 		return nil, r, fmt.Errorf("classifying: %w", err)
 	}
-	for _, p := range k.Params() {
-		r.Names = append(r.Names, p.Name)
-	}
+	r.Names = pathsOf(k)
 	if len(r.Theta) > len(r.Names) {
 		r.Names = append(r.Names, "noise")
 	}
 	return c, r, nil
 }
+
+// Hyperparameters returns Theta by their paths.
+func (r *ClassifyReport) Hyperparameters() kernel.Theta { return kernel.ThetaNamed(r.Names, r.Theta) }
 
 // score fills in the mean log probability and the accuracy of the classes that are scored.
 func (r *ClassifyReport) score(p *mat.Dense, class []int) {

@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -49,13 +50,38 @@ func (l Labels) Check(nodes int) error {
 	return nil
 }
 
-// pick returns the chosen labels, in that order.
-func (l Labels) pick(chosen []int) Labels {
+// Select returns the chosen labels, in that order.
+func (l Labels) Select(chosen []int) Labels {
 	part := Labels{make([]int, len(chosen)), make([]int, len(chosen)), l.Classes}
 	for q, k := range chosen {
 		part.Nodes[q], part.Class[q] = l.Nodes[k], l.Class[k]
 	}
 	return part
+}
+
+// Order returns the rows of labels sorted by node, then by class, so that
+// their original order does not matter.
+func (l Labels) Order() []int {
+	order := make([]int, l.Len())
+	for r := range order {
+		order[r] = r
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.Nodes[a], l.Nodes[b]), cmp.Compare(l.Class[a], l.Class[b]))
+	})
+	return order
+}
+
+// Frequencies returns the class frequencies after adding one label of each class.
+func (l Labels) Frequencies() []float64 {
+	share := make([]float64, l.Classes)
+	for c := range share {
+		share[c] = 1 / float64(l.Len()+l.Classes)
+	}
+	for _, c := range l.Class {
+		share[c] += 1 / float64(l.Len()+l.Classes)
+	}
+	return share
 }
 
 // byClass returns the numbers of the labels class by class, in the given order

@@ -249,7 +249,7 @@ func (t *tuner) sample() {
 	if of := t.limits.Or().Classes(t.labels.Len()); of.Windows > 0 {
 		all = nil
 		for _, chosen := range patches(t.labels.Nodes, of) {
-			all = append(all, t.labels.pick(chosen))
+			all = append(all, t.labels.Select(chosen))
 		}
 	}
 	for _, part := range all {
@@ -484,5 +484,5 @@ func (t *tuner) split() (held, rest Labels) {
 	n := t.labels.Len()
 	perm := rand.New(rng.New(t.seed, "held-out labels")).Perm(n)
 	size := min(heldLabels, n/10)
-	return t.labels.pick(perm[:size]), t.labels.pick(perm[size:])
+	return t.labels.Select(perm[:size]), t.labels.Select(perm[size:])
 }

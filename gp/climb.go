@@ -181,23 +181,20 @@ func (c *curvature) of(values int) *curvature {
 	return out
 }
 
-// beside returns the curvature of was variables with more of which nothing is known, from place at on.
-func (c *curvature) beside(was, at, more int) *curvature {
-	size := was + more
-	out := &curvature{inverse: make([]float64, size*size), values: c.values}
-	to := func(j int) int {
-		if j < at {
-			return j
+// at returns the curvature of other variables, given the place of each among the was that it has; −1: nothing is known of it.
+func (c *curvature) at(was int, places []int) *curvature {
+	size := len(places)
+	out := &curvature{inverse: make([]float64, size*size), values: c.values, unknown: nil}
+	for j, from := range places {
+		if from < 0 {
+			out.unknown = append(out.unknown, j)
+			continue
 		}
-		return j + more
-	}
-	for j := range was {
-		for k := range was {
-			out.inverse[to(j)*size+to(k)] = c.inverse[j*was+k]
+		for k, other := range places {
+			if other >= 0 {
+				out.inverse[j*size+k] = c.inverse[from*was+other]
+			}
 		}
-	}
-	for j := range more {
-		out.unknown = append(out.unknown, at+j)
 	}
 	return out
 }

@@ -149,11 +149,11 @@ func TestDescentBesideCurvature(t *testing.T) {
 		}
 		return 100
 	}
-	if with, without := steps(known.beside(2, 1, 1)), steps(nil); with > 6 || 2*with > without {
+	if with, without := steps(known.at(2, []int{0, -1, 1})), steps(nil); with > 6 || 2*with > without {
 		t.Errorf("%d steps with a curvature, %d without", with, without)
 	}
 	want := []float64{1e-4, 0, 0, 0, 0, 0, 0, 0, 1e2}
-	if got := known.beside(2, 1, 1); !slices.Equal(got.inverse, want) || !slices.Equal(got.unknown, []int{1}) {
+	if got := known.at(2, []int{0, -1, 1}); !slices.Equal(got.inverse, want) || !slices.Equal(got.unknown, []int{1}) {
 		t.Errorf("beside: %v", got)
 	}
 }

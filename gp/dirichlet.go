@@ -28,5 +28,5 @@ func newDirichlet(k kernel.Kernel, l Labels, p *params) (*regressions, float64) 
 	scale := (own.target - other.target) * math.Sqrt(share*(1-share))
 	standard := func(s side) side { return side{(s.target - center) / scale, s.noise / scale / scale} }
 	order, begin := l.byClass()
-	return &regressions{k, l.pick(order).Nodes, begin, standard(own), standard(other), 1, p}, scale
+	return &regressions{k, l.Select(order).Nodes, begin, standard(own), standard(other), 1, p}, scale
 }

@@ -142,7 +142,8 @@ type Model struct {
 // State holds the learned parameters of a Model: with the kernel it determines the
 // model.
 type State struct {
-	Theta []float64 `json:"theta"` // of the kernel, for standardised values
+	Theta []float64 `json:"theta"`           // of the kernel, for standardised values
+	Names []string  `json:"names,omitempty"` // their paths; nil, as in old files: they are in the order of the kernel
 	// variance of one measurement, standardised; of Student values the squared scale; 0 for the kinds without noise
 	Noise   float64 `json:"noise"`
 	MeanVar float64 `json:"mean_var"` // variance of the unknown mean, standardised
@@ -157,11 +158,53 @@ type State struct {
 
 // State returns the parameters from which NewModel makes the same model.
 func (m *Model) State() State {
-	return State{m.Theta(), m.noise, m.meanVar, m.units, m.solver, m.values, m.shape, slices.Clone(m.alternatives)}
+	return State{m.Theta(), pathsOf(m.kernel), m.noise, m.meanVar, m.units, m.solver, m.values, m.shape, slices.Clone(m.alternatives)}
+}
+
+// pathsOf returns the paths of the hyperparameters of a kernel.
+func pathsOf(k kernel.Kernel) []string {
+	var all []string
+	for _, p := range k.Params() {
+		all = append(all, p.Name)
+	}
+	return all
+}
+
+// inOrder returns the State with the hyperparameters in the order of the kernel.
+func (s State) inOrder(k kernel.Kernel) (State, error) {
+	own := pathsOf(k)
+	if s.Names == nil || slices.Equal(s.Names, own) {
+		return s, nil
+	}
+	order := make([]int, len(own))
+	for j, path := range own {
+		if order[j] = slices.Index(s.Names, path); order[j] < 0 || len(s.Names) != len(own) || len(s.Theta) != len(own) {
+			return s, fmt.Errorf("%w: the hyperparameters %q for a kernel that has %q", kernel.ErrTheta, s.Names, own)
+		}
+	}
+	arrange := func(theta []float64) []float64 {
+		if len(theta) != len(own) {
+			return theta // which is refused
+		}
+		out := make([]float64, len(own))
+		for j, from := range order {
+			out[j] = theta[from]
+		}
+		return out
+	}
+	s.Theta, s.Names, s.Alternatives = arrange(s.Theta), own, slices.Clone(s.Alternatives)
+	for a := range s.Alternatives {
+		s.Alternatives[a].Theta = arrange(s.Alternatives[a].Theta)
+	}
+	return s, nil
 }
 
 // NewModel returns the model of a kernel and a State.
 func NewModel(k kernel.Kernel, s State) (*Model, error) {
+	s, err := s.inOrder(k)
+	if err != nil {
+		return nil, fmt.Errorf("making a model: %w", err)
+	}
 	if _, err := k.At(s.Theta); err != nil {
 		return nil, fmt.Errorf("making a model: %w", err)
 	}
@@ -193,6 +236,9 @@ func (m *Model) settle(theta []float64) {
 // Theta returns the hyperparameters of the kernel, which refer to standardised
 // values.
 func (m *Model) Theta() []float64 { return append([]float64(nil), m.theta...) }
+
+// Hyperparameters returns Theta by their paths.
+func (m *Model) Hyperparameters() kernel.Theta { return kernel.ThetaOf(m.kernel.Params(), m.theta) }
 
 // Values returns what the model takes measurements for.
 func (m *Model) Values() Values { return m.values }
@@ -318,9 +364,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	theta, m.noise = p.split(theta)
 	m.settle(theta)
 	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
-	for _, q := range k.Params() {
-		r.Names = append(r.Names, q.Name)
-	}
+	r.Names = pathsOf(k)
 	return m, r, nil
 }
 

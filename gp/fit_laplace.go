@@ -42,9 +42,7 @@ func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model
 		}
 	}
 	r.Solver, r.Theta, r.NoiseSD, r.Values, r.Shape = m.solver, m.Theta(), m.NoiseSD(), m.values, m.shape
-	for _, q := range m.kernel.Params() {
-		r.Names = append(r.Names, q.Name)
-	}
+	r.Names = pathsOf(m.kernel)
 	return m, r, nil
 }
 

@@ -6,5 +6,5 @@ import "grfgp/kernel"
 // the others. The noise is one for all, so classes share their factor.
 func newOneVsAll(k kernel.Kernel, l Labels, p *params) (*regressions, float64) {
 	order, begin := l.byClass()
-	return &regressions{k, l.pick(order).Nodes, begin, side{target: 1}, side{target: -1}, 1, p}, 1
+	return &regressions{k, l.Select(order).Nodes, begin, side{target: 1}, side{target: -1}, 1, p}, 1
 }

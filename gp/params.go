@@ -85,24 +85,28 @@ const leastWarm = 0.1
 // unknownShare: with more than one new hyperparameter in so many, learning begins without a curvature.
 const unknownShare = 4
 
-// curvatureAt returns the curvature at theta, if its first hyperparameters are those of m, and nil if not. Of further ones,
-// which m does not have, nothing is known; where these are many, nor is anything of the whole.
+// curvatureAt returns the curvature at theta, if it has the hyperparameters of m, and nil if not. Of further ones, which m
+// does not have, nothing is known; where these are many, nor is anything of the whole.
 func (m *Model) curvatureAt(p *params, theta []float64) *curvature {
 	if m == nil || m.curved == nil {
 		return nil
 	}
-	own, _ := p.split(theta)
-	had := len(m.theta) + len(theta) - len(own) // with the noise, if that is learned
-	if len(own) < len(m.theta) || len(m.curved.inverse) != had*had || !slices.Equal(own[:len(m.theta)], m.theta) {
+	had := m.kernel.Params()
+	values := kernel.ThetaOf(had, m.theta)
+	if !kernel.ThetaOf(p.list, theta).Holds(values) {
 		return nil
 	}
-	switch more := len(own) - len(m.theta); {
-	case more == 0:
-		return m.curved
-	case more > len(theta)/unknownShare:
+	if p.noise {
+		had = append(had[:len(had):len(had)], p.list[len(p.list)-1])
+	}
+	if n := len(had); len(m.curved.inverse) != n*n || len(theta)-n > 0 && len(theta)-n > len(theta)/unknownShare {
 		return nil
 	}
-	return m.curved.beside(had, len(m.theta), len(own)-len(m.theta))
+	places := make([]int, len(theta)) // in m; −1: nowhere
+	for j, q := range p.list {
+		places[j] = slices.IndexFunc(had, func(h kernel.Param) bool { return h.Name == q.Name })
+	}
+	return m.curved.at(len(had), places)
 }
 
 // Free returns the variables of the optimiser: log θ, log(noise − floor), or θ.

@@ -181,5 +181,5 @@ func ExampleSum() {
 	// Output:
 	// variance
 	// beta
-	// linear variance
+	// linear/variance
 }

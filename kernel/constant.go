@@ -14,7 +14,7 @@ import (
 // every node. In a Product, Sum(Constant(n), b) lets a part of the other factor
 // stay as it is: a ∘ (1 + b).
 func Constant(n int) Kernel {
-	return &constantKernel{n, []Param{{Name: "constant variance", Start: 1, Positive: true, Variance: true}}}
+	return &constantKernel{n, []Param{{Name: "constant/variance", Start: 1, Positive: true, Variance: true}}}
 }
 
 type constantKernel struct {

@@ -10,7 +10,7 @@ import (
 
 // Param describes a hyperparameter. The variance of a family is its first Param.
 type Param struct {
-	Name     string
+	Name     string  // unique in a kernel: a path such as graph/beta, composed where kernels are
 	Start    float64 // value from which learning starts, for data of mean 0 and variance 1
 	Positive bool    // must be positive; its logarithm is learned
 	Variance bool    // K, or one term of it, is proportional to this parameter

@@ -115,9 +115,9 @@ func (m *Layers) Params() []Param {
 	if hasVariance(all) {
 		all[0].Start /= 100 // as in Multiscale
 	}
-	all = append(all, Param{Name: "coarse beta", Start: layerBeta, Positive: true})
+	all = append(all, Param{Name: "coarse/beta", Start: layerBeta, Positive: true})
 	for k := range m.parts {
-		all = append(all, Param{Name: fmt.Sprintf("variance %d", k+1), Start: 1 / float64(len(m.parts)), Positive: true, Variance: true})
+		all = append(all, Param{Name: fmt.Sprintf("coarse/variance %d", k+1), Start: 1 / float64(len(m.parts)), Positive: true, Variance: true})
 	}
 	return all
 }

@@ -19,9 +19,10 @@ import (
 // variance s². Columns should be standardised, because they share s². Learning
 // starts where the mean variance of a node is 1: s² = 1/D for D standardised
 // columns. The kernel keeps x, which must not change. Products cost rows × columns.
-func Linear(x *mat.Dense) Kernel {
+// The variance is called linear/variance, or linear/ and another name.
+func Linear(x *mat.Dense, name ...string) Kernel {
 	c := &denseColumns{x}
-	return newLinear(c, "linear variance", unitStart(c))
+	return newLinear(c, "linear/"+append(name, "variance")[0], unitStart(c))
 }
 
 // unitStart returns the variance at which the mean variance of a node is 1.
@@ -43,7 +44,7 @@ func Trend(k Kernel, x []float64) Kernel {
 	if len(x) != k.Nodes() {
 		panic(fmt.Sprintf("kernel: a trend with %d values on %d nodes", len(x), k.Nodes()))
 	}
-	return Sum(k, newLinear(&denseColumns{mat.NewDense(len(x), 1, x)}, "trend variance", 1))
+	return Sum(k, newLinear(&denseColumns{mat.NewDense(len(x), 1, x)}, "trend/variance", 1))
 }
 
 type linear struct {

@@ -137,14 +137,14 @@ func (m *Multiscale) Params() []Param {
 			if p.Positive {
 				p.Start *= 2 // scales are a few hops apart
 			}
-			if p.Name = "coarse " + p.Name; m.free {
+			if p.Name = "coarse/" + p.Name; m.free {
 				p.Name = fmt.Sprintf("%s %d", p.Name, k+1)
 			}
 			all = append(all, p)
 		}
 	}
 	for k := range m.scales {
-		all = append(all, Param{Name: fmt.Sprintf("variance %d", k+1), Start: 1 / float64(len(m.scales)), Positive: true, Variance: true})
+		all = append(all, Param{Name: fmt.Sprintf("coarse/variance %d", k+1), Start: 1 / float64(len(m.scales)), Positive: true, Variance: true})
 	}
 	return all
 }

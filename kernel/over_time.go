@@ -20,7 +20,7 @@ import (
 //
 // So a function is the sum of one that stays and one that changes: a first-order
 // autoregression (Matérn-½) in which a value is forgotten over the time scale τ.
-// The ratio c of their variances is "change", τ is "time scale"; both follow the
+// The ratio c of their variances is time/change, τ is time/scale; both follow the
 // parameters of k. The variance at any one period is that of k.
 //
 // The cost of products, draws and gradients is linear in the number of periods,
@@ -39,8 +39,8 @@ func OverTime(k Kernel, times []float64) Kernel {
 		gap = times[n-1]/float64(n-1) - times[0]/float64(n-1)
 	}
 	params := append(slices.Clone(k.Params()),
-		Param{Name: "time scale", Start: startGaps * gap, Positive: true},
-		Param{Name: "change", Start: 1, Positive: true})
+		Param{Name: "time/scale", Start: startGaps * gap, Positive: true},
+		Param{Name: "time/change", Start: 1, Positive: true})
 	return &overTime{k, slices.Clone(times), params, false}
 }
 

@@ -192,8 +192,8 @@ func ExampleOverTime() {
 	// 18 numbers: node i in period p is 6p + i
 	// variance 1
 	// beta 4
-	// time scale 4
-	// change 1
+	// time/scale 4
+	// time/change 1
 }
 
 // Independent periods satisfy the contract, and the matrix has one block per period, each

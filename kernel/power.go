@@ -6,6 +6,18 @@ import (
 	"slices"
 )
 
+func init() {
+	Register(Family{
+		Name:    "power",
+		Formula: "σ² Σ_r α_r W^r",
+		Of:      func(m Member) (Modulation, error) { return NewPower(m.Alpha) },
+		Words:   func(Member) string { return "power series" },
+		Alpha:   true,
+		Reach:   func(m Member) int { return len(m.Alpha) - 1 },
+		Miss:    func(m Modulation, hops int) float64 { return m.(*Power).Miss(hops) },
+	})
+}
+
 // Power is the family of a given power series, K = s² Σ_r α_r W^r, with s² as its
 // only parameter.
 //

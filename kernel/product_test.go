@@ -45,7 +45,7 @@ func TestProductEntries(t *testing.T) {
 	for _, p := range k.Params() {
 		names = append(names, p.Name)
 	}
-	if want := []string{"variance", "kappa", "smooth variance", "length"}; !slices.Equal(names, want) {
+	if want := []string{"variance", "kappa", "smooth/variance", "length"}; !slices.Equal(names, want) {
 		t.Fatalf("parameters %q, want %q", names, want)
 	}
 	left, right := gramOfAll(t, a, []float64{2, 1.5}), gramOfAll(t, b, []float64{1, 0.3, 2.5})
@@ -143,6 +143,6 @@ func ExampleProduct() {
 	// Output:
 	// variance
 	// beta
-	// smooth variance
-	// length of lanes
+	// smooth/variance
+	// length/lanes
 }

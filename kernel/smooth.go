@@ -75,7 +75,7 @@ func newDistances(x *mat.Dense, group []int, names []string) *distances {
 		panic(fmt.Sprintf("kernel: %d names for %d groups of columns", len(names), len(d.sizes)))
 	}
 	variances := d.variances()
-	d.params = []Param{{Name: "smooth variance", Start: 1, Positive: true, Variance: true}}
+	d.params = []Param{{Name: "smooth/variance", Start: 1, Positive: true, Variance: true}}
 	for g, size := range d.sizes {
 		if size == 0 {
 			panic(fmt.Sprintf("kernel: group %d has no columns", g))
@@ -87,9 +87,9 @@ func newDistances(x *mat.Dense, group []int, names []string) *distances {
 		p := Param{Name: "length", Start: 1.5 * math.Sqrt(spread*float64(len(d.sizes))), Positive: true}
 		switch {
 		case len(names) > 0:
-			p.Name = "length of " + names[g]
+			p.Name = "length/" + names[g]
 		case len(d.sizes) > 1:
-			p.Name = fmt.Sprintf("length of group %d", g+1)
+			p.Name = fmt.Sprintf("length/group %d", g+1)
 		}
 		d.params = appendNamed(d.params, []Param{p})
 	}

@@ -29,14 +29,14 @@ func TestSmoothParams(t *testing.T) {
 		return fmt.Sprint(all)
 	}
 	for got, want := range map[string]string{
-		names(kernel.Smooth(x, nil, kernel.RBF)): "[smooth variance 1 length 3]",
-		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.RBF)): "[smooth variance 1 length of group 1 2.12 length of " +
+		names(kernel.Smooth(x, nil, kernel.RBF)): "[smooth/variance 1 length 3]",
+		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.RBF)): "[smooth/variance 1 length/group 1 2.12 length/" +
 			"group 2 3.67]",
 		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.Matern32, "lanes",
-			"income")): "[smooth variance 1 length of lanes 2.12 length of income 3.67]",
+			"income")): "[smooth/variance 1 length/lanes 2.12 length/income 3.67]",
 		names(kernel.Sum(kernel.Linear(x), kernel.Linear(x), kernel.Sum(kernel.Linear(x), kernel.Smooth(x, nil, kernel.RBF)),
 			kernel.Product(kernel.Smooth(x, nil, kernel.RBF), kernel.Smooth(x, nil,
-				kernel.RBF)))): "[linear variance 0.25 linear variance (2) 0.25 linear variance (3) 0.25 smooth variance 1 length 3 smooth variance " +
+				kernel.RBF)))): "[linear/variance 0.25 linear/variance (2) 0.25 linear/variance (3) 0.25 smooth/variance 1 length 3 smooth/variance " +
 			"(2) 1 length (2) 3 length (2) (2) 3]",
 	} {
 		if got != want {

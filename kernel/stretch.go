@@ -1,28 +1,18 @@
 package kernel
 
-import "math"
-
-// Stretch returns a family with the Laplacian unit·(I − W) in place of I − W:
-// exp(−β·unit·(I−W)) for Diffusion, (1 + κ²·unit·(I−W)/2ν)^−ν for Matern. It is
-// for a matrix W = I − L/c, where c makes the norm one but length scales shall
-// refer to L/d for another unit d: then unit = c/d. All other families,
-// Free and Power among them, are functions of W, not of a Laplacian, and are
-// returned unchanged. The result is a Spectrum if m is one.
-func Stretch(m Modulation, unit float64) Modulation {
-	switch f := m.(type) {
-	case Diffusion:
-		return stretched{f, f, unit}
-	case Matern:
-		return stretched{f, f, math.Sqrt(unit)}
+// Stretch returns a family with a variance and a length scale whose length counts factor times: exp(−β·factor·(I−W)) for
+// Diffusion, (1 + (κ·factor)²·(I−W)/2ν)^−ν for Matern. The result is a Spectrum if m is one.
+func Stretch(m Modulation, factor float64) Modulation {
+	if s, ok := m.(Spectrum); ok {
+		return stretchedSpectrum{stretched{m, factor}, s}
 	}
-	return m
+	return stretched{m, factor}
 }
 
 // stretched is a family with a variance and a length scale, in another unit of
 // length.
 type stretched struct {
 	modulation Modulation
-	spectrum   Spectrum
 	factor     float64 // of the length
 }
 
@@ -42,11 +32,16 @@ func (s stretched) CoeffsGrad(dst [][]float64, theta []float64) {
 	}
 }
 
-func (s stretched) Density(w float64, theta []float64) float64 {
+type stretchedSpectrum struct {
+	stretched
+	spectrum Spectrum
+}
+
+func (s stretchedSpectrum) Density(w float64, theta []float64) float64 {
 	return s.spectrum.Density(w, s.inner(theta))
 }
 
-func (s stretched) DensityGrad(dst []float64, w float64, theta []float64) {
+func (s stretchedSpectrum) DensityGrad(dst []float64, w float64, theta []float64) {
 	s.spectrum.DensityGrad(dst, w, s.inner(theta))
 	dst[1] *= s.factor
 }

@@ -66,12 +66,16 @@ func (k near) CoeffsGrad(dst [][]float64, theta []float64) {
 	}
 }
 
+func init() {
+	kernel.Register(kernel.Family{Name: "near", Of: func(kernel.Member) (kernel.Modulation, error) { return near{}, nil }})
+}
+
 // A custom policy is compared with random picks, with a custom kernel family; it
 // measures the same nodes as with an Optimizer.
 func TestOwnPolicyAndFamily(t *testing.T) {
 	t.Parallel()
 	g, values := hill(t, 100)
-	spec := grfgp.Spec{Custom: &grfgp.CustomFamily{Name: "near", Modulation: near{}}}
+	spec := grfgp.Spec{Expression: grfgp.Expression{Family: "near"}}
 	r, err := replay.Run(t.Context(), g, values, spec, replay.Options{
 		Policies: []replay.Policy{{Name: "greedy", Policy: greedy{}}, {Name: "luck", Policy: bayesopt.Random{}}},
 		Start:    10, Steps: 10, Seeds: 2,

@@ -166,8 +166,10 @@ var simulations = []struct {
 	spec     grfgp.Spec
 }{
 	{bayesopt.Maximize, []string{"thompson", "ei", "dfs"}, grfgp.Spec{Seed: 2}},
-	{bayesopt.Learn, []string{"learn", "variance", "random"}, grfgp.Spec{Seed: 2, Family: "diffusion", Method: "grf", Scales: "many"}},
-	{bayesopt.Threshold(1), []string{"straddle", "random"}, grfgp.Spec{Seed: 2, Family: "diffusion", Method: "series"}},
+	{bayesopt.Learn, []string{"learn", "variance", "random"}, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf",
+		Scales: "many"}, Seed: 2}},
+	{bayesopt.Threshold(1), []string{"straddle", "random"}, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "series"},
+		Seed: 2}},
 }
 
 // Concurrent replays share kernels; neither that nor the number of threads
@@ -303,7 +305,8 @@ func TestOptionsAreChecked(t *testing.T) {
 	if _, err := replay.Named(bayesopt.Maximize, g, "random", "luck"); !errors.Is(err, bayesopt.ErrOptions) {
 		t.Errorf("%v", err)
 	}
-	if _, err := replay.Run(context.Background(), g, truth, grfgp.Spec{Family: "rbf"}, fine); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := replay.Run(context.Background(), g, truth, grfgp.Spec{Expression: grfgp.Expression{Family: "rbf"}},
+		fine); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("%v", err)
 	}
 }
@@ -377,7 +380,7 @@ func TestPoliciesDoNotChangeEachOther(t *testing.T) {
 		truth[i] = math.Sin(float64(i) / 50)
 	}
 	replay := func(policies ...string) map[string][]int {
-		s := simulate(t, g, truth, grfgp.Spec{Family: "diffusion", Scales: "one"},
+		s := simulate(t, g, truth, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}},
 			replay.Options{Policies: named(bayesopt.Maximize, g, policies...), Start: 8, Steps: 4, Seeds: 1})
 		nodes := map[string][]int{}
 		for _, r := range s.Replays {

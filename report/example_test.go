@@ -27,7 +27,7 @@ func ExampleRegression() {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i)*math.Pi/20))
 	}
 	r := report.Regression{Title: "Levels", Unit: "m", Network: graphio.NewNetwork(g, nil, nil), Data: d, Level: 0.95}
-	r.Spec = grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none"}
+	r.Spec = grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one", Trend: "none"}}
 	if r.Model, err = grfgp.Fit(ctx, g, d, r.Spec); err != nil {
 		log.Fatal(err)
 	}

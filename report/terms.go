@@ -8,6 +8,7 @@ var (
 			"representation (method)",
 			"how the kernel is computed: exactly (dense, series), by random walks (grf) or by its leading part (lowrank)"},
 		{"scales", "one: neighbourhoods of one size; many: also wider ones"},
+		{"graph/, covariates/, time/ …", "the term of the kernel to which a hyperparameter belongs"},
 		{"variance", "how much values vary between nodes, before any was measured"},
 		{"beta, kappa, length", "how far likeness reaches: larger beta and length reach farther, larger kappa less far"},
 	}

@@ -25,7 +25,7 @@ func (o *openStudy) validate(ctx context.Context) (*validated, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &validated{v, snapshot.Chosen().Terms, suspicious(snapshot.Chosen().Covariates, v)}, nil
+	return &validated{v, snapshot.Chosen().Terms.Names(), suspicious(snapshot.Chosen().Covariates, v)}, nil
 }
 
 // suspicious warns of covariates that nearly equal the measurements.

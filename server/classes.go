@@ -70,7 +70,7 @@ func classPredictions(w http.ResponseWriter, o *openStudy, p *study.Predictions,
 		c.bytes("class", class)
 		c.floats("probability", len(p.Mean), func(k int) float64 { return p.Mean[o.net.order[k]] })
 		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "classes": p.Classes,
-			"terms": termsOf(p.Spec.Terms)})
+			"terms": termsOf(p.Spec.Terms.Names())})
 	}
 	answer := struct {
 		Seq      int64       `json:"seq"`
@@ -81,7 +81,7 @@ func classPredictions(w http.ResponseWriter, o *openStudy, p *study.Predictions,
 		Total    int         `json:"total"`
 		Nodes    []classView `json:"nodes"`
 		Next     *int        `json:"next,omitempty"`
-	}{p.Seq, p.Measurements, p.Classes, p.Spec, termsOf(p.Spec.Terms), o.net.Graph.Len(), []classView{}, nil}
+	}{p.Seq, p.Measurements, p.Classes, p.Spec, termsOf(p.Spec.Terms.Names()), o.net.Graph.Len(), []classView{}, nil}
 	if last := len(nodes) - 1; !named && order == "" && last >= 0 && o.net.number[nodes[last]]+1 < answer.Total {
 		answer.Next = &o.net.number[nodes[last]]
 	}

@@ -17,7 +17,7 @@ import (
 // ofClasses makes a study one of classes: the two halves of the ring.
 func ofClasses(s *study.Settings) {
 	s.Goal, s.Classes = bayesopt.Learn, []string{"left", "right"}
-	s.Spec = grfgp.Spec{Family: "diffusion", Scales: "one", Roles: "none"}
+	s.Spec = grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}, Roles: "none"}
 }
 
 // half is the class of a node of a ring.

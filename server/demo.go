@@ -33,7 +33,7 @@ func demoSettings(name string) study.Settings {
 	budget := 40.0
 	return study.Settings{
 		Name: name, Unit: "km/h", Goal: bayesopt.Minimize, Budget: &budget, Seed: demoSeed,
-		Spec: grfgp.Spec{Seed: demoSeed, Family: "matern", Nu: 2, Method: "dense", Scales: "one", Roles: "none"},
+		Spec: grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 2, Method: "dense", Scales: "one"}, Seed: demoSeed, Roles: "none"},
 	}
 }
 

@@ -22,7 +22,7 @@ func (o *openStudy) explain(ctx context.Context) (*explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &explained{e, snapshot.Chosen().Terms}, nil
+	return &explained{e, snapshot.Chosen().Terms.Names()}, nil
 }
 
 // effects sends the effects of covariates and the shares of the parts of the model.

@@ -53,13 +53,15 @@ var hopeless = []struct {
 	kind   string // of the refusal when the study is created
 	status int
 }{
-	{"rank 1e11", 6, grfgp.Spec{Seed: 1, Method: "lowrank", Rank: 100_000_000_000}, "rank 100000000000", "invalid", 400},
-	{"rank 2^30", 6, grfgp.Spec{Seed: 1, Method: "lowrank", Rank: 1 << 30}, "rank", "invalid", 400},
-	{"large rank", 20_000, grfgp.Spec{Seed: 1, Method: "lowrank", Rank: 20_000}, "GiB", "too-costly", 422},
-	{"16M walks", 20_000, grfgp.Spec{Seed: 1, Method: "grf", Walks: 16777216, Hops: 254}, "GiB", "too-costly", 422},
-	{"trend", 30, grfgp.Spec{Seed: 1, Trend: "degree"}, "same degree", "invalid", 400},
-	{"dense", 3100, grfgp.Spec{Seed: 1, Method: "dense"}, "3000", "invalid", 400},
-	{"covariates", 30, grfgp.Spec{Seed: 1, Terms: []string{"covariates"}}, "no covariates", "invalid", 400},
+	{"rank 1e11", 6, grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Seed: 1, Rank: 100_000_000_000},
+		"rank 100000000000", "invalid", 400},
+	{"rank 2^30", 6, grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Seed: 1, Rank: 1 << 30}, "rank", "invalid", 400},
+	{"large rank", 20_000, grfgp.Spec{Expression: grfgp.Expression{Method: "lowrank"}, Seed: 1, Rank: 20_000}, "GiB", "too-costly", 422},
+	{"16M walks", 20_000, grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Hops: 254}, Seed: 1, Walks: 16777216},
+		"GiB", "too-costly", 422},
+	{"trend", 30, grfgp.Spec{Expression: grfgp.Expression{Trend: "degree"}, Seed: 1}, "same degree", "invalid", 400},
+	{"dense", 3100, grfgp.Spec{Expression: grfgp.Expression{Method: "dense"}, Seed: 1}, "3000", "invalid", 400},
+	{"covariates", 30, grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.CovariateTerm}, Seed: 1}, "no covariates", "invalid", 400},
 }
 
 // A study whose model cannot be fitted is refused, with the reason.

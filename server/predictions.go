@@ -181,7 +181,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		c.floats("mean", len(p.Mean), func(k int) float64 { return p.Mean[o.net.order[k]] })
 		c.floats("sd", len(p.SD), func(k int) float64 { return p.SD[o.net.order[k]] })
 		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "noise_sd": number(p.NoiseSD),
-			"terms": termsOf(p.Spec.Terms)})
+			"terms": termsOf(p.Spec.Terms.Names())})
 	}
 	answer := struct {
 		Seq      int64      `json:"seq"`
@@ -194,7 +194,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		Above    *int       `json:"above,omitempty"` // nodes that are above the level rather than below
 		Nodes    []nodeView `json:"nodes"`
 		Next     *int       `json:"next,omitempty"`
-	}{Seq: p.Seq, Readings: p.Measurements, NoiseSD: number(p.NoiseSD), Spec: p.Spec, Terms: termsOf(p.Spec.Terms), Total: total,
+	}{Seq: p.Seq, Readings: p.Measurements, NoiseSD: number(p.NoiseSD), Spec: p.Spec, Terms: termsOf(p.Spec.Terms.Names()), Total: total,
 		Nodes: []nodeView{}}
 	nodes, err := o.net.chooseNodes(p, above, ids, order, after, limit)
 	if err != nil {

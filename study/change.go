@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"grfgp"
 )
 
 // Merge returns the settings with some fields changed by a JSON merge patch (RFC 7396):
 // {"budget": 40} sets the budget, {"budget": null} removes it. The error wraps ErrInvalid.
 func (s Settings) Merge(patch []byte) (Settings, error) {
-	if s.Spec.Roles == "" && !slices.Contains(s.Spec.Terms, "roles") {
+	if s.Spec.Roles == "" && !s.Spec.Terms.Has(grfgp.RoleTerm) {
 		s.Spec.Roles = rolesNone // created before there were roles
 	}
 	raw, err := json.Marshal(s)

@@ -364,7 +364,9 @@ func TestLimitsOfClasses(t *testing.T) {
 // Several people ask, tell and look at the same time.
 func TestClassesTogether(t *testing.T) {
 	t.Parallel()
-	f := newClasses(t, func(s *study.Settings) { s.Spec = grfgp.Spec{Family: "diffusion", Scales: "one", Roles: "none"} })
+	f := newClasses(t, func(s *study.Settings) {
+		s.Spec = grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Scales: "one"}, Roles: "none"}
+	})
 	var wg sync.WaitGroup
 	for who := range 3 {
 		wg.Go(func() {

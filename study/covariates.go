@@ -47,7 +47,7 @@ func (s Settings) EncodeCovariates(table *graphio.NodeTable, nodes int) (*covari
 // modelSpec returns the Spec of the model, with the covariates of the node table.
 func (s Settings) modelSpec(table *graphio.NodeTable, nodes int) (grfgp.Spec, error) {
 	spec := s.Spec
-	if spec.Roles == "" && !slices.Contains(spec.Terms, "roles") { // created before there were roles
+	if spec.Roles == "" && !spec.Terms.Has(grfgp.RoleTerm) { // created before there were roles
 		spec.Roles = rolesNone
 	}
 	set, err := s.EncodeCovariates(table, nodes)

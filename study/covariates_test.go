@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"grfgp/covariate"
 	"grfgp/graphio"
 	"grfgp/internal/testkit"
+	"grfgp/kernel"
 	"grfgp/study"
 )
 
@@ -135,7 +135,7 @@ func TestCovariatesInTheModel(t *testing.T) {
 		f.measure(t, f.ask(t, 3))
 	}
 	p, err := f.Predictions(f.ctx)
-	if err != nil || !slices.Contains(p.Spec.Terms, "covariates") || slices.Contains(p.Spec.Terms, "roles") {
+	if err != nil || !p.Spec.Terms.Has(kernel.CovariateTerm) || p.Spec.Terms.Has(kernel.RoleTerm) {
 		t.Errorf("terms %v, %v", p.Spec.Terms, err)
 	}
 	v, err := f.Calibration(f.ctx)

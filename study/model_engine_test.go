@@ -44,7 +44,8 @@ func newField(t testing.TB, nodes *graphio.NodeTable, change func(*study.Setting
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := study.Settings{Name: "field", Graph: "g", Seed: 5, Spec: grfgp.Spec{Seed: 1, Family: "diffusion", Scales: "one"}}
+	s := study.Settings{Name: "field", Graph: "g", Seed: 5, Spec: grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion",
+		Scales: "one"}, Seed: 1}}
 	if change != nil {
 		change(&s)
 	}

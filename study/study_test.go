@@ -371,7 +371,7 @@ func TestSettings(t *testing.T) {
 		"no budget":     func(s *study.Settings) { s.Budget = &nan },
 		"lease":         func(s *study.Settings) { s.Lease = -1 },
 		"cost":          func(s *study.Settings) { s.Cost = map[string]float64{"a": 0} },
-		"specification": func(s *study.Settings) { s.Spec = grfgp.Spec{Family: "none"} },
+		"specification": func(s *study.Settings) { s.Spec = grfgp.Spec{Expression: grfgp.Expression{Family: "none"}} },
 		"cap":           func(s *study.Settings) { s.GroupCap = -1 },
 	} {
 		if _, err := study.Create(t.Context(), new(study.MemoryLog), settings(change), "", time.Now()); !errors.Is(err, study.ErrInvalid) {

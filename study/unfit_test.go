@@ -58,9 +58,9 @@ func TestUnfit(t *testing.T) {
 		nodes int
 		spec  grfgp.Spec
 	}{
-		"same degree":   {40, grfgp.Spec{Seed: 1, Trend: "degree"}},
-		"too many":      {3100, grfgp.Spec{Seed: 1, Method: "dense"}},
-		"no covariates": {40, grfgp.Spec{Seed: 1, Terms: []string{"covariates"}}},
+		"same degree":   {40, grfgp.Spec{Expression: grfgp.Expression{Trend: "degree"}, Seed: 1}},
+		"too many":      {3100, grfgp.Spec{Expression: grfgp.Expression{Method: "dense"}, Seed: 1}},
+		"no covariates": {40, grfgp.Spec{Expression: grfgp.Expression{Terms: grfgp.CovariateTerm}, Seed: 1}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			st, log, engine := unfit(t, c.nodes, c.spec, asIs)
@@ -144,7 +144,7 @@ func TestSettingsCheckOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := study.Settings{Name: "u", Graph: "g", Spec: grfgp.Spec{Trend: "degree"}}
+	s := study.Settings{Name: "u", Graph: "g", Spec: grfgp.Spec{Expression: grfgp.Expression{Trend: "degree"}}}
 	if err := s.CheckOn(g, nil); !errors.Is(err, study.ErrInvalid) || !strings.Contains(err.Error(), "same degree") {
 		t.Error(err)
 	}

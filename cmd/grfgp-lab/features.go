@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,24 +23,24 @@ import (
 // featuresFlags are the flags of the verb.
 type featuresFlags struct {
 	cli.Input
-	out       string
-	matrix    cli.Choice
-	family    cli.Choice
-	beta      float64
-	nu, kappa float64
-	samplers  cli.Choice
-	sampler   walk.Sampler
-	stepping  cli.Choice
-	steps     walk.Steps
-	hops      int
-	walks     int
-	budget    int
-	halt      float64
-	wanted    float64
-	memory    cli.Size
-	rows      shard
-	from      string
-	show      string
+	out      string
+	matrix   cli.Choice
+	family   cli.Choice
+	nu       float64
+	reach    map[string]*float64 // by the name of the hyperparameter that says how far a family reaches
+	samplers cli.Choice
+	sampler  walk.Sampler
+	stepping cli.Choice
+	steps    walk.Steps
+	hops     int
+	walks    int
+	budget   int
+	halt     float64
+	wanted   float64
+	memory   cli.Size
+	rows     shard
+	from     string
+	show     string
 }
 
 func featuresVerb(a *app) *cobra.Command {
@@ -65,10 +67,16 @@ file of features, checks that they belong to the graph, and describes them.`,
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to save the features to")
 	f.matrix.Flag(cmd, "matrix", "matrix W of the walks", graph.NormalizedAdjacency.String(), graph.NormalizedLaplacian.String(),
 		graph.RawAdjacency.String(), graph.RawDiffusion.String())
-	f.family.Flag(cmd, "kernel", "kernel that hops and error refer to", "diffusion", "matern")
-	flags.Float64Var(&f.beta, "beta", cli.DefaultBeta, "length scale β of the diffusion kernel exp(−β(I−W))")
-	flags.Float64Var(&f.nu, "nu", 1.5, "smoothness ν of the Matérn kernel")
-	flags.Float64Var(&f.kappa, "kappa", 1, "length scale κ of the Matérn kernel")
+	flags.Float64Var(&f.nu, "nu", 1.5, "smoothness ν of kernels that have one")
+	f.reach = map[string]*float64{}
+	var names []string
+	for _, k := range kernel.Families() {
+		if of := reachOf(k); of != "" {
+			names = append(names, k.Name)
+			f.reach[of] = flags.Float64(of, cli.DefaultBeta/float64(max(1, k.Length)), fmt.Sprintf("reach of the %s kernel, %s", k.Name, k.Formula))
+		}
+	}
+	f.family.Flag(cmd, "kernel", "kernel that hops and error refer to", names...)
 	f.samplers.Flag(cmd, "sampler", "random walks; repelling takes exact steps first and then samples systematically, independent is the "+
 		"sampler of the paper, ad-hoc an ablation in the paper", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
 	f.stepping.Flag(cmd, "steps", "probabilities of steps; proportional to weights, or uniform as in the paper", walk.Proportional.String(),
@@ -130,8 +138,8 @@ func (f *featuresFlags) check(changed func(string) bool) error {
 		return cli.Usagef("--error %v: give a positive number", f.wanted)
 	}
 	if f.from != "" {
-		for _, flag := range []string{"out", "matrix", "kernel", "beta", "nu", "kappa", "sampler", "steps", "hops", "walks", "budget", "halt",
-			"error", "memory", "rows"} {
+		for _, flag := range append(slices.Collect(maps.Keys(f.reach)), "out", "matrix", "kernel", "nu", "sampler", "steps", "hops",
+			"walks", "budget", "halt", "error", "memory", "rows") {
 			if changed(flag) {
 				return cli.Usagef("--from describes features as they were sampled: leave out --%s", flag)
 			}
@@ -146,12 +154,18 @@ func (f *featuresFlags) check(changed func(string) bool) error {
 		{"budget", !changed("walks"), "needs --walks; without it both are chosen"},
 		{"halt", f.sampler == walk.Repelling, "needs --sampler independent or ad-hoc; repelling walkers never halt"},
 		{"error", changed("walks"), "chooses the number of walkers: give only one of --error and --walks"},
-		{"beta", f.family.Value != "diffusion", "needs --kernel diffusion"},
-		{"nu", f.family.Value != "matern", "needs --kernel matern"},
-		{"kappa", f.family.Value != "matern", "needs --kernel matern"},
 	} {
 		if changed(c.flag) && c.void {
 			return cli.Usagef("--%s %s", c.flag, c.why)
+		}
+	}
+	chosen, _ := kernel.FamilyNamed(f.family.Value)
+	for _, k := range kernel.Families() {
+		switch of := reachOf(k); {
+		case of != "" && k.Name != chosen.Name && changed(of) && reachOf(chosen) != of:
+			return cli.Usagef("--%s needs --kernel %s", of, k.Name)
+		case k.Nu && !chosen.Nu && changed("nu"):
+			return cli.Usagef("--nu needs --kernel %s", k.Name)
 		}
 	}
 	return nil
@@ -244,28 +258,35 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 	return features, features.Own(), nil
 }
 
-// modulation returns the kernel that the flags name and its length scale.
-func (f *featuresFlags) modulation() (kernel.Modulation, []float64, error) {
-	switch f.family.Value {
-	case "diffusion":
-		if !(f.beta >= 0 && f.beta < 1e6) {
-			return nil, nil, cli.Usagef("--beta %v: give a number from 0 to a million", f.beta)
-		}
-		return kernel.Diffusion{}, []float64{1, f.beta}, nil
-	case "matern":
-		if !(f.nu > 0 && f.nu < 1e3) || !(f.kappa > 0 && f.kappa < 1e6) {
-			return nil, nil, cli.Usagef("--nu %v and --kappa %v must be positive", f.nu, f.kappa)
-		}
-		return kernel.Matern{Nu: f.nu}, []float64{1, f.kappa}, nil
+// reachOf returns the name of the hyperparameter of a family beside its variance; "" if it does not have exactly one.
+func reachOf(f kernel.Family) string {
+	m, err := f.Of(kernel.Member{Nu: 1})
+	if err != nil {
+		return ""
 	}
-	panic("no such kernel: " + f.family.Value) // Set took one of the names
+	if p := m.Params(); len(p) == 2 && p[0].Variance {
+		return p[1].Name
+	}
+	return ""
+}
+
+// modulation returns the kernel that the flags name, and its hyperparameters.
+func (f *featuresFlags) modulation() (kernel.Modulation, []float64, error) {
+	k, _ := kernel.FamilyNamed(f.family.Value)
+	name := reachOf(k)
+	reach := *f.reach[name]
+	switch {
+	case !(reach >= 0 && reach < 1e6) || reach == 0 && k.Nu:
+		return nil, nil, cli.Usagef("--%s %v must be positive, and less than a million", name, reach)
+	case k.Nu && !(f.nu > 0 && f.nu < 1e3):
+		return nil, nil, cli.Usagef("--nu %v must be positive, and less than a thousand", f.nu)
+	}
+	m, err := k.Of(kernel.Member{Nu: f.nu})
+	return m, []float64{1, reach}, err
 }
 
 func describe(m kernel.Modulation, theta []float64) string {
-	if _, ok := m.(kernel.Diffusion); ok {
-		return fmt.Sprintf("%v, β = %g", m, theta[1])
-	}
-	return fmt.Sprintf("%v, κ = %g", m, theta[1])
+	return fmt.Sprintf("%v, %s = %g", m, m.Params()[1].Name, theta[1])
 }
 
 // plan chooses the walkers unless they are given, and refuses features that do not

@@ -92,7 +92,7 @@ func newDemo(seed uint64) *subject {
 			Measurements: &graphio.Measurements{Nodes: c.Sensors, Values: c.Readings, Count: once, Report: sensors},
 			Data:         gp.Data{Nodes: c.Sensors, Y: c.Readings},
 			// The series is exact here too, and takes three quarters of the time of dense.
-			Spec: grfgp.Spec{Seed: seed, Method: "series"}, Level: 0.95, Truth: c.Truth, Program: programName(),
+			Spec: grfgp.Spec{Expression: grfgp.Expression{Method: "series"}, Seed: seed}, Level: 0.95, Truth: c.Truth, Program: programName(),
 		},
 		validation: crossval.Options{Folds: 10},
 	}

@@ -16,6 +16,7 @@ import (
 	"grfgp/graphio"
 	"grfgp/internal/cli"
 	"grfgp/internal/plural"
+	"grfgp/kernel"
 	"grfgp/report"
 	"grfgp/walk"
 )
@@ -73,7 +74,8 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	m.scales.Flag(cmd, "scales", "scales of the kernel; many: adds kernels of longer reach, for values that vary over hundreds of hops",
 		withAuto(grfgp.Scales())...)
 	m.solver.Flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
-	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
+	f.Float64Var(&m.spec.Nu, "nu", 0,
+		"smoothness ν of the family "+families(kernel.Family.TakesNu)+" (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk in hops, for the methods grf and lowrank and the family free (default: chosen); with "+
 		"the method series it truncates the kernel, which otherwise reaches all nodes")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node, for the methods grf and lowrank (default 100)")
@@ -160,17 +162,23 @@ func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	return spec
 }
 
+// families lists the names of families that satisfy a condition.
+func families(of func(f kernel.Family) bool) string {
+	return strings.Join(kernel.FamilyNames(of), " or ")
+}
+
 // checkSpec says what is wrong with a Spec, by the name of the flag.
 func checkSpec(spec grfgp.Spec) error {
+	family, _ := kernel.FamilyNamed(spec.Family)
 	switch err := spec.Check(); {
 	case err == nil:
 		return nil
-	case spec.Nu < 0 || spec.Nu > 0 && spec.Family != "matern":
-		return cli.Usagef("--nu %v: give a number > 0, together with --family matern", spec.Nu)
-	case len(spec.Alpha) > 0 && spec.Family != "power":
-		return cli.Usagef("--alpha needs --family power")
-	case len(spec.Alpha) == 0 && spec.Family == "power":
-		return cli.Usagef("--family power: give the coefficients of its power series, such as --alpha 1,0.5,0.25")
+	case spec.Nu < 0 || spec.Nu > 0 && !family.Nu:
+		return cli.Usagef("--nu %v: give a number > 0, together with --family %s", spec.Nu, families(kernel.Family.TakesNu))
+	case len(spec.Alpha) > 0 && !family.Alpha:
+		return cli.Usagef("--alpha needs --family %s", families(kernel.Family.TakesAlpha))
+	case len(spec.Alpha) == 0 && family.Alpha:
+		return cli.Usagef("--family %s: give the coefficients of its power series, such as --alpha 1,0.5,0.25", spec.Family)
 	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
 		return cli.Usagef("--noise-sd %v: give 0 or more", *spec.NoiseSD)
 	case spec.Hops < 0 || spec.Hops > walk.MaxMaxLen:
@@ -230,7 +238,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m),
 		c.Fit.LogLikelihood)
 	a.tellReasons(c.Why, c.Cautions)
-	if s := spec.Covariates; s != nil && !s.Empty() && spec.Terms == nil && c.Method != "lowrank" &&
+	if s := spec.Covariates; s != nil && !s.Empty() && spec.Terms == 0 && c.Method != "lowrank" &&
 		!slices.Contains(c.Terms, "covariates") && !slices.Contains(c.Terms, "product") {
 		a.Talk.Say("  note: the covariates do not improve the likelihood, so the model leaves them out")
 	}

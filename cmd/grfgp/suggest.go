@@ -312,7 +312,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	out.known = t.shown
 	if ok {
 		out.Model = &chosen
-		a.Talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms))
+		a.Talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms.Names()))
 	}
 	if ok {
 		var why, cautions []string
@@ -327,14 +327,14 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		if err != nil {
 			return nil, suggestError(ctx, err)
 		}
-		if out.Effects, err = a.effects(ctx, now, chosen.Terms, valueName(t.measurements.Report)); err != nil {
+		if out.Effects, err = a.effects(ctx, now, chosen.Terms.Names(), valueName(t.measurements.Report)); err != nil {
 			return nil, err
 		}
 	}
 	if t.measurements != nil {
 		if blind := report.ComponentsWithout(g, t.measurements.Nodes); blind.Count > 0 {
 			a.Talk.Say("  components without a measurement: %d, with %s; predictions there %s", blind.Count, plural.Count(blind.Nodes, "nodes"),
-				withoutNeighbours(chosen.Terms, "equal the prior"))
+				withoutNeighbours(chosen.Terms.Names(), "equal the prior"))
 		}
 	}
 	return out, nil

@@ -151,6 +151,6 @@ func (l learned) Fit(context.Context, gp.Data, *bayesopt.Trained) (*bayesopt.Tra
 	return &bayesopt.Trained{Model: l.model}, nil
 }
 
-func (l learned) Restore(context.Context, string, gp.State) (*gp.Model, error) {
+func (l learned) Restore(context.Context, bayesopt.Checkpoint) (*gp.Model, error) {
 	return nil, errors.New("there is nothing to restore")
 }

@@ -144,7 +144,8 @@ func (k Task) run(ctx context.Context, scales string, seed uint64) (TaskArm, err
 	for k, i := range d.Nodes {
 		d.Nodes[k] = number[i]
 	}
-	m, err := grfgp.Fit(ctx, g, d, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales, Trend: "none", Device: "cpu", Seed: seed})
+	m, err := grfgp.Fit(ctx, g, d, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: scales,
+		Trend: "none"}, Device: "cpu", Seed: seed})
 	if err != nil {
 		return arm, err
 	}

@@ -75,7 +75,7 @@ type RivalResult struct {
 	Kriging  *RivalScore `json:"kriging,omitempty"` // ordinary kriging as the crow flies, where places are known
 }
 
-// PartScore is the result of a model with a single term of the kernel, see grfgp.Terms.
+// PartScore is the result of a model with a single term of the kernel.
 type PartScore struct {
 	Term string `json:"term"`
 	RivalScore
@@ -307,16 +307,16 @@ func (t task) spec() grfgp.Spec { return grfgp.Spec{Covariates: t.covariates, Se
 
 // parts scores models with a single term on a split.
 func (t task) parts(ctx context.Context, split dataset.Split, r *RivalResult) error {
-	terms := []string{"graph", "covariates", "roles"}
+	terms := []grfgp.Terms{grfgp.GraphTerm, grfgp.CovariateTerm, grfgp.RoleTerm}
 	if t.covariates == nil {
-		terms = []string{"graph", "roles"}
+		terms = []grfgp.Terms{grfgp.GraphTerm, grfgp.RoleTerm}
 	}
 	for k, term := range terms {
 		if len(r.Parts) <= k {
-			r.Parts = append(r.Parts, PartScore{Term: term})
+			r.Parts = append(r.Parts, PartScore{Term: term.String()})
 		}
 		spec := t.spec()
-		spec.Terms = []string{term}
+		spec.Terms = term
 		if err := t.model(ctx, split, spec, &r.Parts[k].RivalScore); err != nil {
 			return fmt.Errorf("%s alone: %w", term, err)
 		}

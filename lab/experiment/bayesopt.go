@@ -23,12 +23,17 @@ func bayesOptimisation() *Experiment {
 	return &Experiment{
 		Name: "bayesopt", Title: "Bayesian optimisation (Figure 4, Table 6)", Version: 5,
 		About: `A search for the highest entry of a fixed, standardised table of values at the nodes of a graph, as in Figure 4. 1,000 nodes are measured at
-random, then 1,000 more are chosen one by one (100 on social networks). Regret is the maximum of the table minus the best value measured. In the authors'
-protocol the kernel has free coefficients for as many hops as theirs, is trained at the start and every 600 measurements (wind: 500), and the next node is
-the best one in a posterior draw (Thompson sampling). Here it is learned by BFGS with exact solves (theirs: 1,000 steps of Adam, 64 probes, relative residual 0.01, no
-preconditioner), and its features have almost none of the noise of theirs, so it does not test their estimator. On social networks their noisy walks are run too, with
+random,
+	then 1,000 more are chosen one by one (100 on social networks). Regret is the maximum of the table minus the best value measured. In the authors'
+protocol the kernel has free coefficients for as many hops as theirs, is trained at the start and every 600 measurements (wind: 500),
+	and the next node is
+the best one in a posterior draw (Thompson sampling). Here it is learned by BFGS with exact solves (theirs: 1,000 steps of Adam,
+	64 probes, relative residual 0.01, no
+preconditioner), and its features have almost none of the noise of theirs,
+	so it does not test their estimator. On social networks their noisy walks are run too, with
 learned coefficients and with random ones, which are the starting values of theirs. Our
-method chooses family, reach, scales and a trend in the degree by likelihood, and trains at the same measurements. All methods, with and without a model, start from the same nodes
+method chooses family, reach, scales and a trend in the degree by likelihood, and trains at the same measurements. All methods,
+	with and without a model, start from the same nodes
 for a given seed. The expected regret of uniform random draws is exact; the oracle measures nodes in the order of the noise-free function.`,
 		Columns: []Column{
 			{
@@ -131,7 +136,8 @@ func searchPart(p panel, a arm, o Options, seed uint64, last *lastTask) Part {
 	case "ours":
 		s.Spec = grfgp.Spec{Seed: s.Seed}
 	case "authors":
-		s.Spec = grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: p.hops, Walks: p.walks, Trend: "none", Seed: s.Seed}
+		s.Spec = grfgp.Spec{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Hops: p.hops, Trend: "none"},
+			Walks: p.walks, Seed: s.Seed}
 		work /= 5
 	case "walks", "untrained":
 		s.Walks, s.Hops, s.Untrained = p.walks, p.hops, a.key == "untrained"

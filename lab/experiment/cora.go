@@ -23,10 +23,13 @@ func cora() *Experiment {
 	return &Experiment{
 		Name: "cora", Title: "Topics of papers (Table 7)", Version: 5,
 		About: `Classification of papers by citations alone, on the largest component of the citation network Cora: 2,485 papers in seven topics, 80 % of them labelled. The paper states a softmax likelihood; its code uses
-the RobustMax likelihood with 994 inducing nodes, walks on the Laplacian with four free coefficients, and five seeds on one split with 1,988 labels. Here
-that likelihood, with as many inducing nodes, is run on their split with their features and with exact kernels; for comparison, their features are also run with 300 inducing nodes, and with regression on Dirichlet labels. The clean protocol adds ten random splits,
+the RobustMax likelihood with 994 inducing nodes, walks on the Laplacian with four free coefficients,
+	and five seeds on one split with 1,988 labels. Here
+that likelihood, with as many inducing nodes, is run on their split with their features and with exact kernels; for comparison,
+	their features are also run with 300 inducing nodes, and with regression on Dirichlet labels. The clean protocol adds ten random splits,
 trains all kernels until they converge (the paper's diffusion baseline took five steps), and reports log score and calibration besides accuracy: on one test set of 497 papers the standard error of accuracy is
-1.5 points. NLL is the mean negative log probability of the true topic; ECE (expected calibration error) is the mean difference, over 15 bins, between the highest probability and the accuracy.`,
+1.5 points. NLL is the mean negative log probability of the true topic; ECE (expected calibration error) is the mean difference,
+	over 15 bins, between the highest probability and the accuracy.`,
 		Columns: []Column{
 			{"arm", Key, "model"},
 			{"split", Key, "authors: the paper's split; otherwise the number of a random split"},
@@ -54,15 +57,17 @@ type topicArm struct {
 }
 
 // coraFeatures samples features with a quarter of the paper's density.
-var coraFeatures = grfgp.Spec{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Walks: 40, Hops: 10}
+var coraFeatures = grfgp.Spec{Expression: grfgp.Expression{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Hops: 10}, Walks: 40}
 
 var topicArms = []topicArm{
 	{"features, Dirichlet", coraFeatures, gp.Dirichlet, 10, 0, 7},
 	{"features, one-vs-all", coraFeatures, gp.OneVsAll, 10, 0, 6},
 	{"features, softmax", coraFeatures, gp.Variational, 3, 0, 15},
 	{"features, RobustMax", coraFeatures, gp.RobustMax, 3, 0, 15},
-	{"matern, Dirichlet", grfgp.Spec{Method: "series", Family: "matern", Nu: 2, Scales: "one"}, gp.Dirichlet, 10, 0, 7},
-	{"diffusion, Dirichlet", grfgp.Spec{Method: "series", Family: "diffusion", Scales: "one"}, gp.Dirichlet, 10, 0, 5},
+	{"matern, Dirichlet", grfgp.Spec{Expression: grfgp.Expression{Method: "series", Family: "matern", Nu: 2, Scales: "one"}},
+		gp.Dirichlet, 10, 0, 7},
+	{"diffusion, Dirichlet", grfgp.Spec{Expression: grfgp.Expression{Method: "series", Family: "diffusion", Scales: "one"}},
+		gp.Dirichlet, 10, 0, 5},
 	{"auto", grfgp.Spec{}, gp.Dirichlet, 10, 0, 40},
 	{"spreading", grfgp.Spec{}, gp.Spreading, 10, 0, 1},
 	{"auto, 20 labels a class", grfgp.Spec{}, gp.Dirichlet, 20, 20, 5},

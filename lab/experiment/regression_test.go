@@ -225,7 +225,7 @@ func TestFieldsKeepTheNumbering(t *testing.T) {
 	// smooth on the grid
 	d := dataAt(allNodes(len(order)), func(i int) float64 { return math.Sin(float64(order[i]/8)/2) + float64(order[i]%8)/4 })
 	k := regressionTask{shuffled, d, d}
-	_, m, err := k.fit(t.Context(), grfgp.Spec{Family: "diffusion", Method: "dense", Scales: "one"})
+	_, m, err := k.fit(t.Context(), grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "dense", Scales: "one"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,10 +35,14 @@ func traffic() *Experiment {
 	return &Experiment{
 		Name: "traffic", Title: "Freeway speeds in San Jose (Figure 3 a, b)", Version: 5,
 		About: `Speeds at 325 detectors of a road network of 1,016 nodes, in the paper's five splits with 250 training and 75 test detectors. In the authors' protocol, walks
-take uniform steps on the normalised Laplacian with its diagonal and halt with probability 0.1. Coefficients are either free up to 3 hops, with random starting values, or those
-of a diffusion kernel up to 4 hops; both are learned by BFGS, with the mean fixed to that of the training set. The exact diffusion kernel in the paper's figure has
-the hyperparameters of the truncated kernel and was not trained itself. In the clean protocol every kernel is trained, the mean is unknown, and grfgp chooses the kernel. NLPD
-is the mean negative log predictive density of noisy test values, with speeds in standard deviations of the training set. Both protocols solve all systems by a
+take uniform steps on the normalised Laplacian with its diagonal and halt with probability 0.1. Coefficients are either free up to 3 hops,
+	with random starting values, or those
+of a diffusion kernel up to 4 hops; both are learned by BFGS,
+	with the mean fixed to that of the training set. The exact diffusion kernel in the paper's figure has
+the hyperparameters of the truncated kernel and was not trained itself. In the clean protocol every kernel is trained,
+	the mean is unknown, and grfgp chooses the kernel. NLPD
+is the mean negative log predictive density of noisy test values,
+	with speeds in standard deviations of the training set. Both protocols solve all systems by a
 Cholesky factorisation: there are no probes, residuals or preconditioners.`,
 		Columns: []Column{
 			{"arm", Key, "kernel and protocol"},
@@ -76,16 +80,17 @@ func trafficParts(o Options) []Part {
 			add(learnableArm, 3, n, grfgp.Spec{})
 		}
 		for _, n := range few {
-			add(repellingArm, 10, n, grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 10, Walks: n})
+			add(repellingArm, 10, n, grfgp.Spec{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Hops: 10}, Walks: n})
 		}
-		add(trainedArm, 0, 0, grfgp.Spec{Family: "diffusion", Method: "dense", Scales: "one"})
-		add(maternArm, 0, 0, grfgp.Spec{Family: "matern", Nu: 2, Method: "dense", Scales: "one"})
+		add(trainedArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "dense", Scales: "one"}})
+		add(maternArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 2, Method: "dense", Scales: "one"}})
 		add(autoArm, 0, 0, grfgp.Spec{})
 		if !o.Quick {
-			add(longArm, 60, 1000, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Hops: 60, Walks: 1000})
-			add(roughArm, 0, 0, grfgp.Spec{Family: "matern", Nu: 0.5, Method: "dense", Scales: "one"})
-			add(oneArm, 0, 0, grfgp.Spec{Scales: "one"})
-			add(manyArm, 0, 0, grfgp.Spec{Scales: "many"})
+			add(longArm, 60, 1000, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one", Hops: 60},
+				Walks: 1000})
+			add(roughArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 0.5, Method: "dense", Scales: "one"}})
+			add(oneArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Scales: "one"}})
+			add(manyArm, 0, 0, grfgp.Spec{Expression: grfgp.Expression{Scales: "many"}})
 		}
 	}
 	have := ready("traffic")

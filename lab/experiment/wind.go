@@ -24,9 +24,12 @@ func wind() *Experiment {
 	return &Experiment{
 		Name: "wind", Title: "Wind around the globe (Figure 3 c, d)", Version: 5,
 		About: `ERA5 monthly mean wind speeds at three pressure levels on a grid of 10,512 nodes: the 1,424 nodes under a satellite track for training, all others for testing. The authors
-weight edges by great-circle distance, so that nodes far apart count as more similar; walks take uniform steps on the normalised Laplacian, halt with probability 0.1 and have
-0 to 4 hops, with free coefficients or those of a diffusion kernel. The authors learn by 1,000 steps of Adam with 64 probes, solved to a relative residual of 0.01 without a preconditioner, and predict from 64 samples; here learning is by BFGS
-with exact solves, and means and variances are exact. In the clean protocol all edges have the same weight, and grfgp chooses the kernel. The authors' NLPD omits the noise from the predictive density; both variants are given. Errors and
+weight edges by great-circle distance,
+	so that nodes far apart count as more similar; walks take uniform steps on the normalised Laplacian, halt with probability 0.1 and have
+0 to 4 hops, with free coefficients or those of a diffusion kernel. The authors learn by 1,000 steps of Adam with 64 probes,
+	solved to a relative residual of 0.01 without a preconditioner, and predict from 64 samples; here learning is by BFGS
+with exact solves, and means and variances are exact. In the clean protocol all edges have the same weight,
+	and grfgp chooses the kernel. The authors' NLPD omits the noise from the predictive density; both variants are given. Errors and
 NLPD are in standard deviations of the training set. There is one split per level: ± is over seeds of walks only.`,
 		Columns: []Column{
 			{"arm", Key, "kernel and protocol"},
@@ -62,20 +65,22 @@ func windParts(o Options) []Part {
 		all = append(all, s)
 	}
 	none := grfgp.Spec{}
-	free := grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 4, Walks: 128}
-	matern := grfgp.Spec{Family: "matern", Nu: 2, Method: "series", Scales: "one"}
+	free := grfgp.Spec{Expression: grfgp.Expression{Family: "free", Method: "grf", Scales: "one", Hops: 4}, Walks: 128}
+	matern := grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 2, Method: "series", Scales: "one"}}
 	if o.Quick { // seconds
-		add(autoArm, equalWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Walks: 20}, 0)
+		add(autoArm, equalWeights, 0, 0, 1000, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: "one"},
+			Walks: 20}, 0)
 	} else {
 		for _, level := range dataset.Levels {
 			add(repellingArm, distanceWeights, 4, 128, level, free, 0)
 			add(repellingArm, equalWeights, 4, 128, level, free, 0)
 			add(maternArm, equalWeights, 0, 0, level, matern, 0)
 			add(autoArm, equalWeights, 0, 0, level, none, 0)
-			add(manyArm, equalWeights, 0, 0, level, grfgp.Spec{Scales: "many"}, 0)
+			add(manyArm, equalWeights, 0, 0, level, grfgp.Spec{Expression: grfgp.Expression{Scales: "many"}}, 0)
 		}
-		add(oneArm, equalWeights, 0, 0, 1000, grfgp.Spec{Scales: "one"}, 0)
-		add(trainedArm, equalWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"}, 0)
+		add(oneArm, equalWeights, 0, 0, 1000, grfgp.Spec{Expression: grfgp.Expression{Scales: "one"}}, 0)
+		add(trainedArm, equalWeights, 0, 0, 1000, grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "series",
+			Scales: "one"}}, 0)
 		add(maternArm, inverseWeights, 0, 0, 1000, matern, 0)
 	}
 	for seed := range o.Repeats(1, 3) {

@@ -34,12 +34,12 @@ var mutants = []mutant{
 		"the error of a difference is taken for that of one estimate"},
 
 	// kernel: families, representations, gradients, draws.
-	{"kernel/modulation.go", "dst[l] = sd * poisson(half, l)", "dst[l] = sd * sd * poisson(half, l)",
+	{"kernel/diffusion.go", "dst[l] = sd * poisson(half, l)", "dst[l] = sd * sd * poisson(half, l)",
 		"diffusion features have the variance for its root"},
-	{"kernel/modulation.go", "dst[1][l] = sd * (before - f) / 2", "dst[1][l] = sd * (before - f)",
+	{"kernel/diffusion.go", "dst[1][l] = sd * (before - f) / 2", "dst[1][l] = sd * (before - f)",
 		"the slope of diffusion by its length is twice as large"},
-	{"kernel/modulation.go", "math.Pow(x/c, m.Nu/2)", "math.Pow(x/c, m.Nu)", "Matérn features have the scale of the kernel"},
-	{"kernel/modulation.go", "dst[1] = -theta[0] * dst[0] / base * theta[1] * (1 - w)", "dst[1] = -theta[0] * dst[0] * theta[1] * (1 - w)",
+	{"kernel/matern.go", "math.Pow(x/c, m.Nu/2)", "math.Pow(x/c, m.Nu)", "Matérn features have the scale of the kernel"},
+	{"kernel/matern.go", "dst[1] = -theta[0] * dst[0] / base * theta[1] * (1 - w)", "dst[1] = -theta[0] * dst[0] * theta[1] * (1 - w)",
 		"the slope of a Matérn density lacks a factor"},
 	{"kernel/grf_factor.go", "at, _ := slices.BinarySearch(others[ptrT[node]:end], uint32(i))",
 		"at, _ := slices.BinarySearch(others[ptrT[node]:end], uint32(i+1))",
@@ -150,6 +150,6 @@ var mutants = []mutant{
 	{"bayesopt/search.go", "return degree(at) / c.Cost(at)", "return degree(at)", "the highest degree forgets costs"},
 
 	// The root package: how kernels are compared.
-	{"choose.go", "v := a.report.LogLikelihood - float64(p) - float64(p*(p+1))/float64(max(1, a.values-p-1))",
-		"v := a.report.LogLikelihood - 0*float64(p)", "hyperparameters cost nothing"},
+	{"contest_values.go", "return r.LogLikelihood - float64(p) - float64(p*(p+1))/float64(max(1, values-p-1))",
+		"return r.LogLikelihood - 0*float64(p)", "hyperparameters cost nothing"},
 }

@@ -385,10 +385,8 @@ func (k SimpleSnapshot) NoiseSD() float64 { return 0.1 }
 // Chosen has every field.
 func (k SimpleSnapshot) Chosen() grfgp.Spec {
 	one := 1.0
-	return grfgp.Spec{
-		Family: "matern", Nu: 2, Method: "grf", Hops: 5, Scales: "many", Trend: "none", Walks: 50, Rank: 3, Solver: "exact", Seed: 1, Mean: &one,
-		NoiseSD: &one,
-	}
+	return grfgp.Spec{Expression: grfgp.Expression{Family: "matern", Nu: 2, Method: "grf", Hops: 5, Scales: "many", Trend: "none"},
+		Walks: 50, Rank: 3, Solver: "exact", Seed: 1, Mean: &one, NoiseSD: &one}
 }
 
 // Gated returns an engine that fits when the channel fit is closed, and predicts when predict is.

@@ -1,4 +1,4 @@
-package grfgp
+package effects
 
 import (
 	"cmp"

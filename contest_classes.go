@@ -14,29 +14,17 @@ import (
 	"grfgp/progress"
 )
 
-// classAttempt is a candidate with its leave-one-out score.
-type classAttempt struct {
-	candidate
-	kernel kernel.Kernel
-	report gp.ClassifyReport
-	close  bool // others are nearly as good
-}
-
 // learnClasses fits the kernels that the Spec leaves open to a sample of the labels, keeps
 // the one with the highest leave-one-out log score, and fits it to all labels.
 func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod, work *progress.Work) (*Classification, error) {
-	card, err := t.card()
-	if err != nil {
+	opts, few, err := t.classOptions(own, method)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed, Device: card, Limits: t.limits}
-	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
-		return nil, err
-	}
-	if t.opensClasses(method) && !slices.ContainsFunc(own.Counts(), func(n int) bool { return n > 1 }) {
+	case few:
 		return t.assumeClasses(ctx, own, opts)
 	}
-	c := &Classification{of: t, card: card}
+	c := &Classification{of: t, card: opts.Device}
 	sample := classSample(own, t.limits.ClassSketch, t.spec.Seed)
 	final := t.finalClassCost(own.Len())
 	work.Step("looking at the graph")
@@ -45,30 +33,30 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 		return nil, err
 	}
 	switch {
-	case method == best.report.Method && sample.Len() == own.Len():
-		opts.State = &best.report.ClassState
+	case method == best.class.Method && sample.Len() == own.Len():
+		opts.State = &best.class.ClassState
 	case method == gp.Dirichlet || method == gp.OneVsAll:
-		opts.Near, opts.Tol, opts.MaxIter = &best.report, classFinalTol, classFinalIters
+		opts.Near, opts.Tol, opts.MaxIter = &best.class, classFinalTol, classFinalIters
 		if best.close { // there is little to gain
 			opts.MaxIter = classCloseIters
 		}
 	default:
-		opts.Starts = [][]float64{best.report.Theta}
+		opts.Starts = [][]float64{best.class.Theta}
 	}
-	t.forget(best.candidate)
+	t.forget(best.Expression)
 	opts.Progress = work.Part(final, 0)
-	opts.Progress.Step("fitting " + best.String())
+	opts.Progress.Step("fitting " + best.Name())
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, best.kernel, own, opts); err != nil {
 		return nil, err
 	}
 	if opts.State != nil {
-		c.choice.Fit = best.report // which knows how it was learned
+		c.choice.Fit = best.class // which knows how it was learned
 	}
 	if err := t.average(ctx, own, method, c); err != nil {
 		return nil, err
 	}
-	c.choose(best.candidate)
-	short, err := t.shortfall(best.candidate, c.choice.Method, c.choice.Fit.Theta)
+	c.choose(best.Expression)
+	short, err := t.shortfall(best.Expression, c.choice.Fit.Hyperparameters())
 	c.choice.Why, c.choice.Cautions = append(c.choice.Why, short...), append(c.choice.Cautions, short...)
 	return c, err
 }
@@ -76,30 +64,26 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 // relearnClasses fits the kernel of another classifier to labels, starting from its hyperparameters, which it may keep.
 func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Classification, keep bool, work *progress.Work) (*Classification,
 	error) {
-	card, err := t.card()
-	if err != nil {
-		return nil, err
-	}
-	opts := gp.ClassifyOptions{Method: like.choice.Fit.Method, Seed: t.spec.Seed, Device: card, Limits: t.limits, Progress: work}
-	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
-		return nil, err
-	}
+	opts, few, err := t.classOptions(own, like.choice.Fit.Method)
+	opts.Progress = work
 	switch {
+	case err != nil:
+		return nil, err
+	case few:
+		return t.assumeClasses(ctx, own, opts)
 	case opts.Method == gp.Spreading:
 		return t.spread(ctx, own, opts.Method)
-	case t.opensClasses(opts.Method) && !slices.ContainsFunc(own.Counts(), func(n int) bool { return n > 1 }):
-		return t.assumeClasses(ctx, own, opts)
 	case opts.Method == gp.Dirichlet || opts.Method == gp.OneVsAll:
 		opts.Near, opts.Keep, opts.Tol, opts.MaxIter = &like.choice.Fit, keep, classFinalTol, classFinalIters
 	default:
 		opts.Starts = [][]float64{like.choice.Fit.Theta}
 	}
-	work.Step("fitting " + like.chosen.String())
-	made, err := t.classKernel(ctx, like.chosen, like.choice.Method)
+	work.Step("fitting " + like.spec.Name())
+	made, err := t.classKernel(ctx, like.spec.Expression)
 	if err != nil {
 		return nil, err
 	}
-	c := &Classification{of: t, card: card, choice: like.choice}
+	c := &Classification{of: t, card: opts.Device, choice: like.choice}
 	c.choice.Why, c.choice.Spreading = nil, 0
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, made, own, opts); err != nil {
 		return nil, err
@@ -107,13 +91,23 @@ func (t *Trainer) relearnClasses(ctx context.Context, own gp.Labels, like *Class
 	if err := t.average(ctx, own, opts.Method, c); err != nil {
 		return nil, err
 	}
-	c.fill(like.chosen)
+	c.fill(like.spec.Expression)
 	return c, nil
+}
+
+// classOptions returns the options of gp.Classify that the Spec implies, and whether no class has two labels to learn from.
+func (t *Trainer) classOptions(own gp.Labels, method gp.ClassMethod) (opts gp.ClassifyOptions, few bool, err error) {
+	opts = gp.ClassifyOptions{Method: method, Seed: t.spec.Seed}
+	if opts.Device, err = t.card(); err != nil {
+		return opts, false, err
+	}
+	few = t.opensClasses(method) && slices.Max(own.Counts()) < 2
+	return opts, few, opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto")))
 }
 
 // opensClasses reports whether the Spec leaves it open how nodes are alike.
 func (t *Trainer) opensClasses(method gp.ClassMethod) bool {
-	return t.spec.Family == "" && t.spec.Custom == nil && t.spec.Terms == nil && (method == gp.Dirichlet || method == gp.OneVsAll)
+	return t.spec.Family == "" && t.spec.Terms == 0 && (method == gp.Dirichlet || method == gp.OneVsAll)
 }
 
 // assumeClasses returns a classifier where no class has two labels. The likelihood of such labels is highest for functions
@@ -121,14 +115,17 @@ func (t *Trainer) opensClasses(method gp.ClassMethod) bool {
 // learned: the kernel reaches from the labels to most nodes, as classes could not be predicted otherwise.
 func (t *Trainer) assumeClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions) (*Classification, error) {
 	method, hops, why := t.decide(own.Len(), true)
-	k := candidate{family: t.spec.classFamilies(hops)[0], unit: t.spec.unitClasses(method), hops: t.fineHops(false, method, hops),
-		terms: graphTerm}
-	made, err := t.classKernel(ctx, k, method)
+	e := (&contest{Trainer: t, method: method, hops: hops}).evenGraph(t.spec.members(forClasses)[0], "one")
+	made, err := t.classKernel(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	length := assumedReach * t.meanHops(own.Nodes)
-	theta := []float64{1, length}
+	length, theta := assumedReach*t.meanHops(own.Nodes), kernel.Begin(made.Params())
+	for j, p := range made.Params() {
+		if !p.Variance {
+			theta[j] = length
+		}
+	}
 	if opts.Method == gp.OneVsAll {
 		theta = append(theta, assumedNoise)
 	}
@@ -144,7 +141,7 @@ func (t *Trainer) assumeClasses(ctx context.Context, own gp.Labels, opts gp.Clas
 	if err := t.average(ctx, own, opts.Method, c); err != nil {
 		return nil, err
 	}
-	c.choose(k)
+	c.choose(e)
 	return c, nil
 }
 
@@ -218,126 +215,116 @@ func classSample(l gp.Labels, most int, seed uint64) gp.Labels {
 		}
 	}
 	slices.Sort(rows)
-	return selectLabels(l, rows)
+	return l.Select(rows)
 }
 
 // classContest compares the kernels of classes on a sample of the labels.
 type classContest struct {
-	*Trainer
+	contest
 	sample gp.Labels
 	labels int // that the best is to be fitted to
-	method string
 	opts   gp.ClassifyOptions
 	tell   *ClassChoice
-	tried  []classAttempt
+}
 
-	work *progress.Work
-	left float64 // expected cost of the candidates that follow
+// fit implements judge.
+func (c *classContest) fit(ctx context.Context, e Expression, starts []kernel.Theta, _ bool, w *progress.Work) (attempt, error) {
+	made, err := c.classKernel(ctx, e)
+	if err != nil {
+		return attempt{}, err
+	}
+	opts := c.opts
+	opts.Progress = w
+	for _, theta := range starts {
+		opts.Starts = append(opts.Starts, kernel.Begin(made.Params(), theta))
+	}
+	_, report, err := gp.Classify(ctx, made, c.sample, opts)
+	if err != nil {
+		return attempt{}, err
+	}
+	c.tell.Candidates = append(c.tell.Candidates, TriedClassKernel{e.Name(), report.Score, report.Accuracy})
+	return attempt{Expression: e, theta: report.Hyperparameters(), worth: worthOf(report, c.learned()), kernel: made, class: report}, nil
 }
 
 // compareClasses returns the best candidate by a sample of the labels, and adds all candidates to the ClassChoice. The
 // first family decides between one scale and many; the other families are tried with that decision. The best is to be
 // fitted to all labels, on whose number its representation depends.
 func (t *Trainer) compareClasses(ctx context.Context, sample, all gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice,
-	work *progress.Work) (best classAttempt, err error) {
+	work *progress.Work) (best attempt, err error) {
 	labels := all.Len()
 	method, hops, why := t.decide(min(labels, t.limits.ClassPatches.Rows()), true)
 	scales, whyScales, err := t.decideScales(ctx, sample.Nodes, method, hops)
 	if err != nil {
 		return best, err
 	}
+	known, whyKnown := t.offers(method)
 	tell.Method = method
 	tell.Why = append(why, whyScales, "unit variance at every node: classes do not depend on the degree")
 	opts.ScoreOnly, opts.Tol = true, classTol
 	defer t.shareCaches(method)()
-	families := t.spec.classFamilies(hops)
-	c := &classContest{Trainer: t, sample: sample, labels: labels, method: method, opts: opts, tell: tell, work: work}
-	c.left = t.expectClasses(len(families), scales, method)
-	work.Part(1, c.left)
-	for _, many := range scales {
-		k := candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops), terms: graphTerm}
-		if err := c.try(ctx, k, k.starts()); err != nil {
+	members := t.spec.members(forClasses)
+	c := &classContest{contest: contest{Trainer: t, method: method, hops: hops, scales: scales, work: work}, sample: sample, labels: labels,
+		opts: opts, tell: tell}
+	c.judge = c
+	if c.left = float64(len(members)+len(scales)-1) + firstCost; known != 0 {
+		c.left += 1 + knownCost
+	}
+	for _, s := range scales {
+		if err := c.try(ctx, c.evenGraph(members[0], s)); err != nil {
 			return best, err
 		}
 	}
-	first := c.best(c.tried)
-	for _, f := range families[1:] {
-		k := candidate{family: f, many: first.many, unit: first.unit, hops: first.hops, terms: graphTerm}
-		if err := c.try(ctx, k, k.starts()); err != nil {
+	first := likeliest(c.tried)
+	for _, e := range members[1:] {
+		e = c.evenGraph(e, first.Scales)
+		e.Hops = first.Hops
+		if err := c.try(ctx, e); err != nil {
 			return best, err
 		}
 	}
-	alone := c.best(c.tried)
-	c.tried = nil
-	if err := c.tryKnown(ctx, alone); err != nil {
+	alone := likeliest(c.tried)
+	tell.Why = append(tell.Why, whyKnown)
+	if err := c.tryKnown(ctx, alone, known); err != nil {
 		return alone, err
 	}
-	if len(c.tried) == 0 {
-		return alone, nil
+	if finalists := some(c.tried, func(a attempt) bool { return a.Terms != GraphTerm }); len(finalists) > 0 {
+		if t.spec.Terms == 0 { // else the requested terms replace the graph
+			finalists = append(finalists, alone)
+		}
+		return c.compareAgain(ctx, finalists, all)
 	}
-	if t.spec.Terms == nil { // else the requested terms replace the graph
-		c.tried = append(c.tried, alone)
-	}
-	return c.compareAgain(ctx, all)
+	return alone, nil
 }
 
-// compareAgain compares the kernels tried last by more labels, with the hyperparameters that were learned from the sample,
+// evenGraph returns a member of a family as a kernel of the graph alone. Free and low-rank kernels are scaled to unit variance as well, but
+// an expression cannot say so.
+func (c *contest) evenGraph(e Expression, scales string) Expression {
+	return c.graphAlone(e, scales, "none", named(c.spec.scaled() && c.method != "lowrank", varianceNames))
+}
+
+// compareAgain compares kernels by more labels, with the hyperparameters that were learned from the sample,
 // unless the sample has decided between them: functions of what is known about nodes predict the better, the more labels
 // they have.
-func (c *classContest) compareAgain(ctx context.Context, all gp.Labels) (classAttempt, error) {
-	best := c.best(c.tried)
-	near := slices.DeleteFunc(slices.Clone(c.tried), func(a classAttempt) bool { return c.worth(best)-c.worth(a) > classDecides })
+func (c *classContest) compareAgain(ctx context.Context, finalists []attempt, all gp.Labels) (attempt, error) {
+	best := likeliest(finalists)
+	near := some(finalists, func(a attempt) bool { return best.worth-a.worth <= classDecides })
 	if len(near) == 1 || all.Len() <= c.sample.Len() || c.opts.Method != gp.Dirichlet && c.opts.Method != gp.OneVsAll {
 		return best, nil
 	}
 	opts, more := c.opts, classSample(all, c.limits.ClassFinalist, c.spec.Seed)
 	opts.Solver, opts.Keep, opts.ScoreOnly = gp.Exact, true, false
-	scores := map[string]float64{}
-	for _, a := range near {
-		opts.Near = &a.report
+	for k, a := range near {
+		opts.Near = &a.class
 		_, report, err := gp.Classify(ctx, a.kernel, more, opts)
 		if err != nil {
 			return best, err
 		}
-		scores[a.String()] = worthOf(report, c.learned())
+		near[k].worth = worthOf(report, c.learned())
 	}
-	best = slices.MaxFunc(near, func(a, b classAttempt) int { return cmp.Compare(scores[a.String()], scores[b.String()]) })
+	best = likeliest(near)
 	best.close = true
 	return best, nil
 }
-
-// try fits a candidate and adds it to tried.
-func (c *classContest) try(ctx context.Context, k candidate, starts [][]float64) error {
-	cost := k.cost()
-	c.left = max(0, c.left-cost)
-	opts := c.opts
-	opts.Starts, opts.Progress = starts, c.work.Part(cost, c.left)
-	opts.Progress.Step("trying " + k.String())
-	made, err := c.classKernel(ctx, k, c.method)
-	if err != nil {
-		return err
-	}
-	_, report, err := gp.Classify(ctx, made, c.sample, opts)
-	if err != nil {
-		return err
-	}
-	c.tell.Candidates = append(c.tell.Candidates, TriedClassKernel{k.String(), report.Score, report.Accuracy})
-	c.tried = append(c.tried, classAttempt{candidate: k, kernel: made, report: report})
-	return nil
-}
-
-// best returns the first of those with the highest worth.
-func (c *classContest) best(of []classAttempt) classAttempt {
-	best := of[0]
-	for _, a := range of[1:] {
-		if c.worth(a) > c.worth(best) {
-			best = a
-		}
-	}
-	return best
-}
-
-func (c *classContest) worth(a classAttempt) float64 { return worthOf(a.report, c.learned()) }
 
 // learned is the number of labels that hyperparameters are learned from, about.
 func (c *classContest) learned() int { return min(c.labels, c.limits.ClassPatches.Rows()) }
@@ -353,130 +340,46 @@ func worthOf(r gp.ClassifyReport, learned int) float64 {
 
 // tryKnown tries covariates beside the best kernel of the graph alone, or roles if there are no covariates, and then the
 // same without the graph.
-func (c *classContest) tryKnown(ctx context.Context, alone classAttempt) error {
-	of, why := c.offers(c.method)
-	c.tell.Why = append(c.tell.Why, why)
-	k := alone.candidate
-	k.many, k.pairs = false, c.limits.SmoothPairs(c.spec.Pairs, c.labels, "")
-	if c.spec.Terms != nil {
-		if k.terms = termsOf(c.spec.Terms); k.terms == graphTerm {
+func (c *classContest) tryKnown(ctx context.Context, alone attempt, of Terms) error {
+	e := alone.Expression
+	e.Scales, e.Pairs = "one", c.limits.SmoothPairs(c.spec.Pairs, c.labels, "")
+	if c.spec.Terms != 0 {
+		if e.Terms = c.spec.Terms; e.Terms == GraphTerm {
 			return nil
 		}
-		return c.try(ctx, k, nil)
+		return c.tryFrom(ctx, e)
 	}
-	if of.has(covariateTerm) {
-		of = covariateTerm // roles rarely add to them, and classes take long
+	if of.Has(CovariateTerm) {
+		of = CovariateTerm // roles rarely add to them, and classes take long
 	}
 	if of == 0 {
 		return nil
 	}
-	k.terms = graphTerm | of
-	starts, err := c.startsBeside(ctx, alone, k)
-	if err != nil {
-		return err
+	e.Terms = GraphTerm | of
+	var starts []kernel.Theta
+	if !alone.Many() { // the usual ones, and what was learned of the graph with small variances of the others, which is as good to begin with
+		made, err := c.classKernel(ctx, e)
+		if err != nil {
+			return err
+		}
+		starts = []kernel.Theta{nil, smaller(made, kernel.Begin(made.Params(), alone.theta), smallVariance, "graph")}
 	}
-	if err := c.try(ctx, k, starts); err != nil {
+	if err := c.tryFrom(ctx, e, starts...); err != nil {
 		return err
 	}
 	both := c.tried[len(c.tried)-1]
-	if c.worth(both) <= c.worth(alone) {
+	if both.worth <= alone.worth {
 		return nil
 	}
-	k.terms = of
-	made, err := c.classKernel(ctx, k, c.method)
-	if err != nil {
-		return err
-	}
-	all := len(both.kernel.Params()) // the graph's come first
-	return c.try(ctx, k, [][]float64{slices.Clone(both.report.Theta[all-len(made.Params()) : all])})
-}
-
-// startsBeside returns hyperparameters of a kernel with further terms beside the graph: the usual ones and, if the graph
-// term has been fitted by itself, what was learned there with small variances of the others, which is as good to begin with.
-func (c *classContest) startsBeside(ctx context.Context, alone classAttempt, k candidate) ([][]float64, error) {
-	if alone.many {
-		return nil, nil
-	}
-	made, err := c.classKernel(ctx, k, c.method)
-	if err != nil {
-		return nil, err
-	}
-	graph := len(alone.kernel.Params())
-	var usual, near []float64
-	for j, p := range made.Params() {
-		usual, near = append(usual, p.Start), append(near, p.Start)
-		switch {
-		case j < graph:
-			near[j] = alone.report.Theta[j]
-		case p.Variance:
-			near[j] *= smallVariance
-		}
-	}
-	return [][]float64{usual, near}, nil
+	e.Terms = of
+	return c.tryFrom(ctx, e, both.theta)
 }
 
 // smallVariance times the usual variance of a term changes little.
 const smallVariance = 0.03
 
-// classFamilies returns the families that the Spec leaves open. They are smooth,
-// because neighbouring nodes usually share a class.
-func (s Spec) classFamilies(hops int) []family {
-	if s.Family != "" {
-		return s.families(hops)
-	}
-	matern := Spec{Family: "matern", Laplacian: s.Laplacian}.families(hops)
-	return append(matern[2:], s.families(hops)[0]) // ν = 2, ν = 4, diffusion
-}
-
-// unitClasses reports whether the Spec of the classifier says "unit variance". Free
-// and low-rank kernels are scaled to unit variance as well, but their Spec cannot
-// say so.
-func (s Spec) unitClasses(method string) bool { return s.Family != "free" && method != "lowrank" }
-
-// classKernel returns the kernel of a candidate, scaled to the same variance at
-// every node.
-func (t *Trainer) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var all []kernel.Kernel
-	if c.terms.has(graphTerm) {
-		k, err := t.evenKernel(ctx, c, method)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, k)
-	}
-	if c.terms != graphTerm {
-		k, err := t.knownKernel(ctx, c.terms&knownTerms, c.pairs)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, k.kernels()...)
-		if c.terms.has(productTerm) {
-			all = append(all, kernel.Product(all[0], k.smooth))
-		}
-	}
-	if len(all) == 1 {
-		return all[0], nil
-	}
-	return kernel.Sum(all...), nil
-}
-
-// evenKernel returns the graph term of a classifier's kernel.
-func (t *Trainer) evenKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	fine, err := t.fine(ctx, c.family, method, c.hops)
-	if err != nil {
-		return nil, err
-	}
-	even := kernel.UnitVariance(fine)
-	if !c.many {
-		return even, nil
-	}
-	return t.onTop(ctx, even, c.family, method)
-}
-
 // choose records the chosen kernel and the reasons.
-func (c *Classification) choose(chosen candidate) {
+func (c *Classification) choose(chosen Expression) {
 	c.fill(chosen)
 	r := c.choice.Fit
 	how := "left out one at a time"
@@ -485,7 +388,7 @@ func (c *Classification) choose(chosen candidate) {
 	}
 	if n := len(c.choice.Candidates); n > 1 {
 		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried, after a penalty of one nat "+
-			"per hyperparameter", chosen, n))
+			"per hyperparameter", chosen.Name(), n))
 	}
 	if w := c.choice.Spreading; w > 0 {
 		by := "by how well it predicts labels left out"
@@ -505,9 +408,9 @@ func (c *Classification) choose(chosen candidate) {
 }
 
 // fill records the chosen kernel.
-func (c *Classification) fill(chosen candidate) {
-	c.chosen, c.spec = chosen, c.of.spec.filled(chosen, c.choice.Method)
-	c.choice.Family, c.choice.Scales, c.choice.Hops, c.choice.Terms = chosen.name, c.spec.Scales, c.spec.Hops, c.spec.Terms
+func (c *Classification) fill(e Expression) {
+	c.spec = c.of.spec.filled(e)
+	c.choice.Family, c.choice.Scales, c.choice.Hops, c.choice.Terms = e.FamilyWords(), e.Scales, e.Hops, e.Terms.Names()
 }
 
 // spreadShares are the values tried for α in label spreading, the weight of the
@@ -516,12 +419,13 @@ var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
 
 // spread is label spreading with the α that has the highest leave-one-out score.
 func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
-	matern := Spec{Family: "matern", Nu: 1}.families(0)[0]
-	k, err := t.kernel(ctx, candidate{family: matern, terms: graphTerm}, "series")
+	e := Expression{Family: "matern", Nu: 1, Laplacian: normalized, Method: "series", Scales: "one", Variance: "natural", Trend: "none",
+		Terms: GraphTerm}
+	k, err := t.kernel(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	opts := gp.ClassifyOptions{Method: method, Limits: t.limits}
+	opts := gp.ClassifyOptions{Method: method}
 	for _, share := range spreadShares {
 		opts.Starts = append(opts.Starts, []float64{1, math.Sqrt(2 * share / (1 - share))})
 	}
@@ -530,9 +434,9 @@ func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMeth
 		return nil, err
 	}
 	c.choice.Method = "series"
-	c.fill(candidate{family: matern, terms: graphTerm})
+	c.fill(e)
 	c.choice.Family = "spreading"
-	kappa := c.choice.Fit.Theta[1]
+	kappa, _ := c.choice.Fit.Hyperparameters().Get("graph/kappa")
 	c.choice.Why = []string{fmt.Sprintf("label spreading: each node takes a share of %.2g of its label from its neighbours",
 		kappa*kappa/(2+kappa*kappa))}
 	return c, nil
