@@ -55,8 +55,8 @@ type workshop struct {
 }
 
 func newWorkshop(g *graph.Graph, spec Spec) *workshop {
-	b := &workshop{spec: spec, limits: plan.Default(), graph: g, when: spec.calendar(g), matrices: map[string]*matrix{}, levels: sync.OnceValue(g.Levels),
-		lone: sync.OnceValue(g.Lone), spread: sync.OnceValue(func() float64 { return spreadOf(g) }),
+	b := &workshop{spec: spec, limits: plan.Default(), graph: g, when: spec.calendar(g), matrices: map[string]*matrix{},
+		levels: sync.OnceValue(g.Levels), lone: sync.OnceValue(g.Lone), spread: sync.OnceValue(func() float64 { return spreadOf(g) }),
 		degrees: sync.OnceValue(func() []float64 {
 			x, _ := covariate.LogDegree(g)
 			return x
