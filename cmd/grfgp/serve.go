@@ -131,7 +131,7 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 const grace = 800 * time.Millisecond
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
-	log := newLogPipe(a.Err)
+	log := newLogPipe(a.Err, grace)
 	defer log.end()
 	a.Redirect(log)
 	secret, err := f.check()

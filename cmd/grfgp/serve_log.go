@@ -16,7 +16,8 @@ const logBuffer = 1 << 20
 // logPipe passes the lines of a log on from a goroutine of its own. Writers never wait:
 // lines that find no room are counted and dropped, and so are those that cannot be written.
 type logPipe struct {
-	w io.Writer
+	w    io.Writer
+	most time.Duration // how long the last words wait to be written
 
 	mu      sync.Mutex
 	changed sync.Cond // lines were added or passed on
@@ -30,11 +31,11 @@ type logPipe struct {
 	running bool // the goroutine is there
 }
 
-// newLogPipe returns a pipe to w. A reader that goes away does not end the process from now
-// on.
-func newLogPipe(w io.Writer) *logPipe {
+// newLogPipe returns a pipe to w, whose last words wait for their reader for at most so long.
+// A reader that goes away does not end the process from now on.
+func newLogPipe(w io.Writer, most time.Duration) *logPipe {
 	signal.Ignore(syscall.SIGPIPE)
-	p := &logPipe{w: w, running: true}
+	p := &logPipe{w: w, most: most, running: true}
 	p.changed.L = &p.mu
 	go p.run()
 	return p
@@ -58,7 +59,7 @@ func (p *logPipe) Write(line []byte) (int, error) {
 	}
 	p.mu.Unlock()
 	if ended {
-		p.flush(grace)
+		p.flush()
 	}
 	return len(line), nil
 }
@@ -121,13 +122,13 @@ func (p *logPipe) end() {
 	p.ended = true
 	p.changed.Broadcast()
 	p.mu.Unlock()
-	p.flush(grace)
+	p.flush()
 }
 
-// flush waits until all lines are passed on, at most so long.
-func (p *logPipe) flush(most time.Duration) {
+// flush waits until all lines are passed on, at most for the time of last words.
+func (p *logPipe) flush() {
 	late := false
-	timer := time.AfterFunc(most, func() {
+	timer := time.AfterFunc(p.most, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		late = true

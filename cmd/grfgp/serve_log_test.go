@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // startWithLog runs 'grfgp serve' with a pipe for its log.
@@ -82,50 +83,48 @@ func (s *stopper) Write(p []byte) (int, error) {
 // lines are missing.
 func TestLogDropsLines(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // the grace of an end passes only where nobody works
-		var w stopper
-		p := newLogPipe(&w)
-		w.mu.Lock()
-		line := []byte(strings.Repeat("x", 99) + "\n")
-		const lines = 3 * logBuffer / 100
-		for range lines {
-			p.Write(line)
-		}
-		p.mu.Lock()
-		if p.size > logBuffer {
-			t.Errorf("%d bytes wait", p.size)
-		}
-		p.mu.Unlock()
-		dropped := p.Dropped()
-		if want := lines - logBuffer/100; dropped != want {
-			t.Errorf("%d lines dropped, want %d", dropped, want)
-		}
-		w.mu.Unlock()
-		p.end()
-		p.Write([]byte("last words\n"))
-		text := w.text.String()
-		if strings.Count(text, string(line)) != lines-dropped || !strings.HasSuffix(text, "last words\n") ||
-			!strings.Contains(text, "lines of the log are missing here") {
-			t.Errorf("%d lines, %d dropped; the end is %q", strings.Count(text, string(line)), dropped, text[max(0, len(text)-200):])
-		}
+	var w stopper
+	p := newLogPipe(&w, time.Hour) // only the order of writes decides, not the machine
+	w.mu.Lock()
+	line := []byte(strings.Repeat("x", 99) + "\n")
+	const lines = 3 * logBuffer / 100
+	for range lines {
+		p.Write(line)
+	}
+	p.mu.Lock()
+	if p.size > logBuffer {
+		t.Errorf("%d bytes wait", p.size)
+	}
+	p.mu.Unlock()
+	dropped := p.Dropped()
+	if want := lines - logBuffer/100; dropped != want {
+		t.Errorf("%d lines dropped, want %d", dropped, want)
+	}
+	w.mu.Unlock()
+	p.end()
+	p.Write([]byte("last words\n"))
+	text := w.text.String()
+	if strings.Count(text, string(line)) != lines-dropped || !strings.HasSuffix(text, "last words\n") ||
+		!strings.Contains(text, "lines of the log are missing here") {
+		t.Errorf("%d lines, %d dropped; the end is %q", strings.Count(text, string(line)), dropped, text[max(0, len(text)-200):])
+	}
 
-		w.mu.Lock()
-		w.fails = true
-		w.mu.Unlock()
-		p.Write(line)
-		p.Write(line)
-		if got := p.Dropped() - dropped; got != 2 {
-			t.Errorf("%d lines that could not be written are counted, want 2", got)
-		}
-		w.mu.Lock()
-		w.fails = false
-		w.mu.Unlock()
-		p.Write([]byte("again\n"))
-		p.flush(grace)
-		if text := w.text.String(); !strings.Contains(text, "again\n2 lines of the log are missing") || p.Dropped() != dropped+2 {
-			t.Errorf("%q, %d", text[max(0, len(text)-200):], p.Dropped())
-		}
-	})
+	w.mu.Lock()
+	w.fails = true
+	w.mu.Unlock()
+	p.Write(line)
+	p.Write(line)
+	if got := p.Dropped() - dropped; got != 2 {
+		t.Errorf("%d lines that could not be written are counted, want 2", got)
+	}
+	w.mu.Lock()
+	w.fails = false
+	w.mu.Unlock()
+	p.Write([]byte("again\n"))
+	p.flush()
+	if text := w.text.String(); !strings.Contains(text, "again\n2 lines of the log are missing") || p.Dropped() != dropped+2 {
+		t.Errorf("%q, %d", text[max(0, len(text)-200):], p.Dropped())
+	}
 }
 
 // The end does not wait for a reader that never reads.
@@ -133,7 +132,7 @@ func TestLogEndsUnread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		block := make(chan struct{})
-		p := &logPipe{w: writerFunc(func(b []byte) (int, error) { <-block; return len(b), nil }), busy: true}
+		p := &logPipe{w: writerFunc(func(b []byte) (int, error) { <-block; return len(b), nil }), most: grace, busy: true}
 		p.changed.L = &p.mu
 		p.end()
 		close(block)
