@@ -233,8 +233,5 @@ func (c *loneCovariance) Abilities() Abilities {
 			return raw.Approximate(ctx, rows, constant, noise)
 		}
 	}
-	if raw.Local != nil {
-		a.Local = &loneCovariance{c.lone, raw.Local, c.variance, nil}
-	}
 	return a
 }

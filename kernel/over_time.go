@@ -211,7 +211,7 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 // randomStreams implements streamed.
 func (c *timeCovariance) randomStreams() []string { return streamsOf(c.graph) }
 
-// Abilities are the cost of the diagonal, the factor of a table and the local part.
+// Abilities are the cost of the diagonal, the factor of a table and what is connected.
 // Periods are far apart in the numbering, so K is of long range. A preconditioner of
 // the kernel on nodes is none of K, and its features are those of another matrix.
 func (c *timeCovariance) Abilities() Abilities {
@@ -220,8 +220,37 @@ func (c *timeCovariance) Abilities() Abilities {
 	if own.DiagFlops != nil {
 		a.DiagFlops = func(rows int) float64 { return own.DiagFlops(min(rows, c.kernel.Nodes())) }
 	}
-	if own.Local != nil {
-		a.Local = &timeCovariance{overTime: c.overTime, graph: own.Local, scale: c.scale, stays: c.stays, changes: c.changes}
+	if own.Connected != nil {
+		a.Connected = c.connected
 	}
 	return a
+}
+
+// connected is Connected on nodes: of independent periods, period by period.
+func (c *timeCovariance) connected(ctx context.Context, rows, cols []int) ([]bool, error) {
+	n := c.kernel.Nodes()
+	in := func(numbers []int, p int) (nodes, places []int) {
+		for a, r := range numbers {
+			if !c.apart || r/n == p {
+				nodes, places = append(nodes, r%n), append(places, a)
+			}
+		}
+		return nodes, places
+	}
+	all, periods := make([]bool, len(rows)), 1
+	if c.apart {
+		periods = len(c.times)
+	}
+	for p := range periods {
+		own, places := in(rows, p)
+		others, _ := in(cols, p)
+		connected, err := Connected(ctx, c.graph, own, others)
+		if err != nil {
+			return nil, err
+		}
+		for k, a := range places {
+			all[a] = connected[k]
+		}
+	}
+	return all, nil
 }

@@ -67,7 +67,7 @@ func (p *product) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newProductCovariance(a, b, len(p.a.Params()), p.fixed, p.entries), nil
+	return &productCovariance{a, b, asLowRank(a), asLowRank(b), len(p.a.Params()), p.fixed, p.entries}, nil
 }
 
 // Training offers the starts of each factor with the first of the other, and caches
@@ -104,10 +104,6 @@ type productCovariance struct {
 	ofA        int     // parameters of a
 	fixed      int     // parameter of b that is none of the product; −1: none
 	entries    int     // as product has
-}
-
-func newProductCovariance(a, b Covariance, ofA, fixed, entries int) *productCovariance {
-	return &productCovariance{a, b, asLowRank(a), asLowRank(b), ofA, fixed, entries}
 }
 
 // Nodes returns the number of nodes.
@@ -204,15 +200,18 @@ func (c *productCovariance) Abilities() Abilities {
 	if a.DiagFlops != nil || b.DiagFlops != nil {
 		p.DiagFlops = func(rows int) float64 { return DiagFlops(c.a, rows) + DiagFlops(c.b, rows) }
 	}
-	if a.Local != nil || b.Local != nil {
-		local := newProductCovariance(c.a, c.b, c.ofA, c.fixed, c.entries)
-		if a.Local != nil {
-			local.a, local.lowA = a.Local, asLowRank(a.Local)
+	if a.Connected != nil || b.Connected != nil {
+		p.Connected = func(ctx context.Context, rows, cols []int) ([]bool, error) {
+			left, err := Connected(ctx, c.a, rows, cols)
+			if err != nil {
+				return nil, err
+			}
+			right, err := Connected(ctx, c.b, rows, cols)
+			for k, v := range right {
+				left[k] = left[k] && v
+			}
+			return left, err
 		}
-		if b.Local != nil {
-			local.b, local.lowB = b.Local, asLowRank(b.Local)
-		}
-		p.Local = local
 	}
 	return p
 }

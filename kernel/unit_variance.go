@@ -49,9 +49,7 @@ func (e *unitVariance) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newUnitCovariance(e, cov, theta[0])
-	c.theta = slices.Clone(theta)
-	return c, nil
+	return &unitCovariance{unitVariance: e, raw: cov, variance: theta[0], theta: slices.Clone(theta)}, nil
 }
 
 // below returns the hyperparameters of the unscaled kernel.
@@ -85,12 +83,8 @@ type unitCovariance struct {
 	raw      Covariance
 	variance float64
 	theta    []float64
-	known    *knownDiagonal
-	gram     *knownGram
-}
-
-func newUnitCovariance(e *unitVariance, raw Covariance, variance float64) *unitCovariance {
-	return &unitCovariance{unitVariance: e, raw: raw, variance: variance, known: &knownDiagonal{}, gram: &knownGram{}}
+	known    knownDiagonal
+	gram     knownGram
 }
 
 // knownGram holds the last K[rows, rows] of few rows: a gradient follows it, which needs
@@ -249,9 +243,6 @@ func (c *unitCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 func (c *unitCovariance) Abilities() Abilities {
 	a := AbilitiesOf(c.raw)
 	a.Factor, a.Approximate, a.Precondition = nil, nil, nil
-	if a.Local != nil {
-		a.Local = newUnitCovariance(c.unitVariance, a.Local, c.variance)
-	}
 	return a
 }
 
