@@ -11,7 +11,6 @@ import (
 	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
-	"grfgp/solve"
 	"grfgp/space"
 )
 
@@ -75,7 +74,9 @@ func newFourierColumns(d *distances, shape Shape, pairs int, seed uint64) *fouri
 
 func (f *fourierColumns) covariance(of *fourier, variance float64, s scaled) *fourierCovariance {
 	z := &fourierFeatures{fourierColumns: f, scaled: s}
-	return &fourierCovariance{linearCovariance{z, variance, of}, z, of}
+	c := &fourierCovariance{linearCovariance: linearCovariance{x: z, variance: variance}, features: z}
+	c.byRoot = byRoot{of, append([]float64{variance}, s.lengths...), c}
+	return c
 }
 
 // fourierFeatures are the columns Z/s at given lengths: cosines, then sines.
@@ -141,17 +142,6 @@ func (f *fourierFeatures) in(context.Context, space.Space, space.Axis, []int) (s
 type fourierCovariance struct {
 	linearCovariance
 	features *fourierFeatures
-	fourier  *fourier
-}
-
-func (c *fourierCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-func (c *fourierCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-func (c *fourierCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 // slopes adds ⟨u·wᵀ, ∂(s²ZZᵀ)⟩ to grad for a block of rows, given Zᵀu and Zᵀw of all rows; one of u and w is weighted.

@@ -160,7 +160,7 @@ func (m *Layers) At(theta []float64) (Covariance, error) {
 		return nil, err
 	}
 	own := len(m.fine.Params())
-	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, own, m.tables, slices.Clone(theta[own:]), m, slices.Clone(theta)}
+	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, own, m.tables, slices.Clone(theta[own:])}
 	fine, err := m.fine.At(theta[:own])
 	if err != nil {
 		return nil, err
@@ -182,8 +182,6 @@ type layersCovariance struct {
 	own    int // parameters of the fine kernel
 	tables []*table
 	theta  []float64 // β and the variances of the layers
-	of     *Layers
-	all    []float64 // hyperparameters
 }
 
 // Gram sets dst = K[rows, rows].
@@ -268,10 +266,8 @@ func (c *layersCovariance) precondition(ctx context.Context, rows []int, constan
 	return solve.NewLowRank(space.Host(), space.Rows(len(d)), u, d)
 }
 
-func (c *layersCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
 func (c *layersCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
+	return c.slopes(grad, func(term Covariance, grad []float64) error { return term.Grad(ctx, grad, rows, u, w) })
 }
 
 func (c *layersCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
@@ -312,12 +308,9 @@ type layersRoot struct {
 	cov *layersCovariance
 }
 
-func (c *layersCovariance) rooted() rootKernel { return c.of }
-func (c *layersCovariance) point() []float64   { return c.all }
-
 func (m *Layers) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {
 	all := append([]Kernel{m.fine}, m.parts...)
-	r, err := newSumRoot(ctx, &sum{terms: all}, 0, s, rows, opts)
+	r, err := (&sum{terms: all}).root(ctx, s, rows, opts)
 	if r == nil || err != nil {
 		return nil, err
 	}

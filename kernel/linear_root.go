@@ -103,9 +103,6 @@ type linearValues struct {
 // linearWeights are coefficients b.
 type linearWeights struct{ space.Block }
 
-func (c *linearCovariance) rooted() rootKernel { return c.of }
-func (c *linearCovariance) point() []float64   { return []float64{c.variance} }
-
 func (c *linearCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
 	a, err := s.Axis(ctx, len(nodes))
 	if err != nil {
@@ -271,11 +268,6 @@ type fourierValues struct {
 	cov   *fourierCovariance
 	space space.Space
 	nodes []int
-}
-
-func (c *fourierCovariance) rooted() rootKernel { return c.fourier }
-func (c *fourierCovariance) point() []float64 {
-	return append([]float64{c.variance}, c.features.scaled.lengths...)
 }
 
 func (c *fourierCovariance) values(_ context.Context, s space.Space, nodes []int) (Values, error) {

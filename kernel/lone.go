@@ -67,7 +67,9 @@ func (l *lone) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loneCovariance{l, cov, &loneVariance{of: cov, sample: l.sample, params: len(theta)}, slices.Clone(theta)}, nil
+	c := &loneCovariance{lone: l, raw: cov, variance: &loneVariance{of: cov, sample: l.sample, params: len(theta)}}
+	c.byRoot = byRoot{l, slices.Clone(theta), c}
+	return c, nil
 }
 
 // Training is that of the kernel.
@@ -86,9 +88,9 @@ func (l *lone) Training() Training {
 // M = I − P.
 type loneCovariance struct {
 	*lone
+	byRoot
 	raw      Covariance
 	variance *loneVariance
-	theta    []float64
 }
 
 // among returns the places of lone nodes in a list.
@@ -99,16 +101,6 @@ func (l *lone) among(rows []int) (places []int) {
 		}
 	}
 	return places
-}
-
-func (c *loneCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-func (c *loneCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-func (c *loneCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 func (c *loneCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {

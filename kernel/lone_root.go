@@ -210,9 +210,6 @@ func (w *loneWeights) Free() {
 	w.alone.Free()
 }
 
-func (c *loneCovariance) rooted() rootKernel { return c.lone }
-func (c *loneCovariance) point() []float64   { return c.theta }
-
 func (c *loneCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
 	k, err := ValuesOf(ctx, c.raw, s, nodes)
 	if k == nil || err != nil {

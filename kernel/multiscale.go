@@ -265,7 +265,8 @@ func (m *Multiscale) covariance(theta []float64) (*multiscaleCovariance, error) 
 	if err := checkTheta(theta, m.Params()); err != nil {
 		return nil, err
 	}
-	c := &multiscaleCovariance{Multiscale: m, theta: slices.Clone(theta)}
+	c := &multiscaleCovariance{Multiscale: m}
+	c.byRoot = byRoot{m, slices.Clone(theta), c}
 	var err error
 	if c.fine, err = m.fine.At(theta[:len(m.fine.Params())]); err != nil {
 		return nil, err

@@ -8,35 +8,18 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
-	"grfgp/solve"
 	"grfgp/sparse"
 )
 
 // multiscaleCovariance is a Multiscale at one theta.
 type multiscaleCovariance struct {
 	*Multiscale
-	theta   []float64
+	byRoot
 	fine    Covariance
 	parts   []unit    // of the scales
 	lengths []float64 // of the scales, if their family has one
 	ontos   recent.Cache[[]onto]
 	kept    keptCells // for predictions
-}
-
-func (c *multiscaleCovariance) rooted() rootKernel { return c.Multiscale }
-func (c *multiscaleCovariance) point() []float64   { return c.theta }
-
-// Cross returns K[rows, cols].
-func (c *multiscaleCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-// Prior adds a draw of each scale, interpolated, to a draw of the fine kernel.
-func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-// Grad adds Σ_s u_sᵀ(∂K[rows, rows]/∂θ_j)w_s to grad[j].
-func (c *multiscaleCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 // Abilities are those of the fine kernel, and the features of the coarse scales.

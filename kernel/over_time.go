@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
-	"grfgp/solve"
 )
 
 // OverTime returns the kernel of a function of node and period: k on the nodes,
@@ -100,7 +99,8 @@ func (k *overTime) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &timeCovariance{overTime: k, theta: slices.Clone(theta), graph: graph, scale: atOnce, changes: 1}
+	c := &timeCovariance{overTime: k, graph: graph, scale: atOnce, changes: 1}
+	c.byRoot = byRoot{k, slices.Clone(theta), c}
 	if k.apart {
 		return c, nil
 	}
@@ -129,7 +129,7 @@ func (k *overTime) Training() Training {
 // timeCovariance is an overTime at one theta.
 type timeCovariance struct {
 	*overTime
-	theta          []float64
+	byRoot
 	graph          Covariance // on nodes
 	scale          float64    // τ
 	stays, changes float64    // shares of the variance: 1/(1+c), c/(1+c)
@@ -153,20 +153,6 @@ func (c *timeCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 		dst[a] = own[i]
 	}
 	return nil
-}
-
-// Prior draws one function that stays, g, and one for each period, e_p, and returns
-// √stays·g + √changes·h_p with h_0 = e_0, h_p = a·h_(p−1) + √(1−a²)·e_p, a =
-// exp(−gap/τ).
-func (c *timeCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-func (c *timeCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-// Grad adds Σ_s u_sᵀ(∂K[rows, rows]/∂θ_j)w_s to grad[j].
-func (c *timeCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 // periodSeed is the seed of the innovations of a period.

@@ -200,9 +200,6 @@ func (w *timeWeights) Free() {
 	}
 }
 
-func (c *timeCovariance) rooted() rootKernel { return c.overTime }
-func (c *timeCovariance) point() []float64   { return c.theta }
-
 func (c *timeCovariance) values(ctx context.Context, s space.Space, places []int) (Values, error) {
 	if !space.IsHost(s) {
 		return nil, nil

@@ -64,7 +64,7 @@ func (s *sum) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, s.params); err != nil {
 		return nil, err
 	}
-	c := &sumCovariance{theta: slices.Clone(theta), of: s}
+	c := &sumCovariance{}
 	lo := 0
 	for _, k := range s.terms {
 		hi := lo + len(k.Params())
@@ -109,8 +109,6 @@ func (s *sum) Training() Training {
 type sumCovariance struct {
 	terms []sumTerm
 	nodes int
-	of    *sum
-	theta []float64
 }
 
 // sumTerm is a covariance whose gradient is elements [lo, hi) of that of the sum;
@@ -128,7 +126,7 @@ func (t sumTerm) grad(all []float64) []float64 {
 }
 
 // plus returns c + extra, where extra has no parameters.
-func plus(c Covariance, extra *constant) Covariance {
+func plus(c, extra Covariance) Covariance {
 	if s, ok := c.(*sumCovariance); ok {
 		return &sumCovariance{terms: append(slices.Clone(s.terms), sumTerm{extra, 0, 0}), nodes: s.nodes}
 	}

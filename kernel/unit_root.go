@@ -29,9 +29,6 @@ func (e *unitVariance) root(ctx context.Context, s space.Space, rows []int, opts
 	return r, err
 }
 
-func (c *unitCovariance) rooted() rootKernel { return c.unitVariance }
-func (c *unitCovariance) point() []float64   { return c.theta }
-
 func (c *unitCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
 	if raw, ok := c.raw.(*grfCovariance); ok {
 		v, err := raw.newValues(ctx, s, nodes, true, c.variance)

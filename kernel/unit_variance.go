@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/solve"
 )
 
 // UnitVariance returns the kernel s²·K_ij/√(K_ii·K_jj), which has the same variance s²
@@ -49,7 +48,9 @@ func (e *unitVariance) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &unitCovariance{unitVariance: e, raw: cov, variance: theta[0], theta: slices.Clone(theta)}, nil
+	c := &unitCovariance{unitVariance: e, raw: cov, variance: theta[0]}
+	c.byRoot = byRoot{e, slices.Clone(theta), c}
+	return c, nil
 }
 
 // below returns the hyperparameters of the unscaled kernel.
@@ -80,9 +81,9 @@ func (e *unitVariance) Training() Training {
 // unitCovariance is a unitVariance at one theta.
 type unitCovariance struct {
 	*unitVariance
+	byRoot
 	raw      Covariance
 	variance float64
-	theta    []float64
 	known    knownDiagonal
 	gram     knownGram
 }
@@ -173,16 +174,6 @@ func (c *unitCovariance) scales(ctx context.Context, nodes []int) ([]float64, er
 		}
 	}
 	return d, nil
-}
-
-func (c *unitCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-func (c *unitCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-func (c *unitCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 func (c *unitCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
