@@ -15,11 +15,10 @@ import (
 type multiscaleCovariance struct {
 	*Multiscale
 	byRoot
-	fine    Covariance
-	parts   []unit    // of the scales
-	lengths []float64 // of the scales, if their family has one
-	ontos   recent.Cache[[]onto]
-	kept    keptCells // for predictions
+	fine  Covariance
+	parts []unit // of the scales
+	ontos recent.Cache[[]onto]
+	kept  keptCells // for predictions
 }
 
 // Abilities are those of the fine kernel, and the features of the coarse scales.
@@ -58,10 +57,7 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 	if err := c.fine.Gram(ctx, dst, rows); err != nil {
 		return err
 	}
-	if all, ok, err := c.stencils(ctx, rows, false); ok || err != nil {
-		for k, s := range all {
-			s.add(dst.RawSymmetric(), c.parts[k].variance)
-		}
+	if ok, err := c.addTables(ctx, dst, rows, c.theta); ok || err != nil {
 		return err
 	}
 	for k, o := range c.onto(rows) {
@@ -73,24 +69,6 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 		}
 	}
 	return nil
-}
-
-// stencils returns how to interpolate the scales at the rows; ok is false where that is not possible.
-func (c *multiscaleCovariance) stencils(ctx context.Context, rows []int, slope bool) (all []stencil, ok bool, err error) {
-	if c.tables == nil {
-		return nil, false, nil
-	}
-	all = make([]stencil, len(c.tables))
-	oks, errs := make([]bool, len(all)), make([]error, len(all))
-	parallel.Tasks(len(all), func(k int) {
-		all[k], oks[k], errs[k] = c.tables[k].stencil(ctx, rows, c.lengths[k], slope)
-	})
-	for k, ok := range oks {
-		if !ok || errs[k] != nil {
-			return nil, false, errs[k]
-		}
-	}
-	return all, true, nil
 }
 
 // addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
@@ -194,16 +172,11 @@ func (m *Multiscale) chainAbove(nodes []int, k int) *chain {
 // GramGrad adds ⟨g, ∂K/∂θ_j⟩ to grad[j]. With F = P_kΦ̂_k it is 2⟨P_kᵀgF, dΦ̂_k⟩ on
 // scale k, taken only where Φ_k is not zero.
 func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
-	if err := c.fine.GramGrad(ctx, grad[:len(c.Multiscale.fine.Params())], rows, g); err != nil || len(rows) == 0 {
+	if err := c.fine.GramGrad(ctx, grad[:c.own()], rows, g); err != nil || len(rows) == 0 {
 		return err
 	}
 	checkOrder(g, rows)
-	if all, ok, err := c.stencils(ctx, rows, true); ok || err != nil {
-		for k, s := range all {
-			value, slope := s.moments(g.RawSymmetric())
-			grad[c.varianceAt(k)] += value
-			grad[c.shapeAt(k)] += c.parts[k].variance * slope
-		}
+	if ok, err := c.addTableSlopes(ctx, grad, rows, g, c.theta); ok || err != nil {
 		return err
 	}
 	whole, list, all := fullRows(g), c.chain(rows), c.onto(rows)
@@ -216,7 +189,7 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 		if errs[k] != nil {
 			return errs[k]
 		}
-		floats.Add(grad[c.shapeAt(k):][:len(shape)], shape)
+		floats.Add(grad[c.own():][:len(shape)], shape)
 		grad[c.varianceAt(k)] += twice[k] / 2
 	}
 	return nil

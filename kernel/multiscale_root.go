@@ -93,7 +93,7 @@ func (r *multiscaleRoot) Set(ctx context.Context, theta []float64) error {
 		return err
 	}
 	r.cov = cov
-	if err := r.fine.Set(ctx, theta[:len(r.many.fine.Params())]); err != nil {
+	if err := r.fine.Set(ctx, theta[:r.many.own()]); err != nil {
 		return err
 	}
 	for k, s := range r.scales {
@@ -144,14 +144,14 @@ func (s scaleRoot) slopes(shape, weight []float64, u, w space.Block) float64 {
 
 // Slopes goes down the scales: on scale k, ũ = P_kᵀu and w̃ = P_kᵀw.
 func (r *multiscaleRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
-	if err := r.fine.Slopes(ctx, grad[:len(r.many.fine.Params())], weight, u, w); err != nil {
+	if err := r.fine.Slopes(ctx, grad[:r.many.own()], weight, u, w); err != nil {
 		return err
 	}
 	left, right := r.list.down(u), r.list.down(w)
 	defer freeAll(left)
 	defer freeAll(right)
 	for k, s := range r.scales {
-		shape := grad[r.many.shapeAt(k):][:len(r.many.shape)]
+		shape := grad[r.many.own():][:len(r.many.shape)]
 		grad[r.many.varianceAt(k)] += s.slopes(shape, weight, left[k], right[k])
 	}
 	return errOr(ctx, r.list.space)

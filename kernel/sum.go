@@ -243,8 +243,13 @@ func (c *sumCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	if err := c.terms[0].Gram(ctx, dst, rows); err != nil {
 		return err
 	}
+	return addGrams(ctx, dst, rows, c.terms[1:])
+}
+
+// addGrams adds the entries of terms to the upper triangle of dst.
+func addGrams(ctx context.Context, dst *mat.SymDense, rows []int, terms []sumTerm) error {
 	var one *mat.SymDense
-	for _, t := range c.terms[1:] {
+	for _, t := range terms {
 		if r, ok := t.Covariance.(adder); ok {
 			if err := r.addGram(ctx, dst, rows); err != nil {
 				return err
