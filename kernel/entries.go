@@ -25,11 +25,16 @@ func Entries(ctx context.Context, dst *mat.Dense, c Covariance, rows, cols []int
 // byProducts sets dst to the entries of an operator.
 func byProducts(ctx context.Context, dst *mat.Dense, op solve.Operator) error {
 	_, n := op.Dims()
+	return op.Apply(ctx, dst, identity(n))
+}
+
+// identity returns the identity matrix.
+func identity(n int) *mat.Dense {
 	one := mat.NewDense(n, n, nil)
-	for k := range n {
-		one.Set(k, k, 1)
+	for i := range n {
+		one.Set(i, i, 1)
 	}
-	return op.Apply(ctx, dst, one)
+	return one
 }
 
 // entrywise is a covariance that knows its entries. entries sets dst, which is not empty.

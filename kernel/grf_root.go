@@ -96,7 +96,7 @@ func (r *grfRoot) unitSlopes(shape, weight []float64, u, w space.Block) (byVaria
 func (r *grfRoot) AddDiag(_ context.Context, dst []float64) error {
 	squares := make([]float64, len(dst))
 	r.phi.Squares().Get(squares)
-	each(len(dst), func(a int) {
+	eachPlace(len(dst), func(a int) {
 		switch v := squares[a]; {
 		case !r.unit:
 			dst[a] += v
@@ -255,7 +255,7 @@ func (v *grfValues) share(ctx context.Context, rows space.Axis, nodes []int) (sq
 		e.Ptr[a+1] = e.Ptr[a] + len(list.Reached(a))
 	}
 	e.Col, e.Val, squares = make([]uint32, e.Ptr[len(nodes)]), make([]float64, e.Ptr[len(nodes)]), make([]float64, len(nodes))
-	each(len(nodes), func(a int) {
+	eachPlace(len(nodes), func(a int) {
 		copy(e.Col[e.Ptr[a]:], list.Reached(a))
 		row := e.Val[e.Ptr[a]:e.Ptr[a+1]]
 		list.CombineRow(row, c.coeff, a)

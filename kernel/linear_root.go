@@ -211,7 +211,7 @@ func (r *fourierRoot) Slopes(ctx context.Context, grad, weight []float64, u, w s
 		return err
 	}
 	for _, x := range []*mat.Dense{us, ws} {
-		each(len(r.rows), func(a int) {
+		eachPlace(len(r.rows), func(a int) {
 			row := x.RawRowView(a)
 			for s, v := range weight {
 				row[s] *= v

@@ -113,7 +113,7 @@ func (r *timeRoot) Slopes(ctx context.Context, grad, weight []float64, u, w spac
 		r.list.scatter(space.DenseOf(a), strip(left, lo, hi))
 		r.list.scatter(space.DenseOf(b), strip(right, lo, hi))
 		all := slices.Repeat(weight[lo:hi], periods)
-		each(len(r.list.nodes), func(i int) {
+		eachPlace(len(r.list.nodes), func(i int) {
 			for q, v := range all {
 				space.DenseOf(a).RawRowView(i)[q] *= v
 			}

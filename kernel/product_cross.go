@@ -121,10 +121,7 @@ func (c *productCovariance) strips(ctx context.Context, rows, cols []int, do fun
 	left, right := mat.NewDense(len(rows), size, nil), mat.NewDense(len(rows), size, nil)
 	for lo := 0; lo < len(cols); lo += size {
 		hi := min(len(cols), lo+size)
-		one := mat.NewDense(hi-lo, hi-lo, nil)
-		for i := range hi - lo {
-			one.Set(i, i, 1)
-		}
+		one := identity(hi - lo)
 		a, b := left.Slice(0, len(rows), 0, hi-lo).(*mat.Dense), right.Slice(0, len(rows), 0, hi-lo).(*mat.Dense)
 		if err := c.a.Cross(rows, cols[lo:hi]).Apply(ctx, a, one); err != nil {
 			return err

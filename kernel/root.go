@@ -158,11 +158,7 @@ func (r *entriesRoot) Slopes(ctx context.Context, grad, weight []float64, u, w s
 	left := r.space.Block(u.Axis(), u.Columns())
 	defer left.Free()
 	left.Zero()
-	all := make([]int, len(weight))
-	for s := range all {
-		all[s] = s
-	}
-	left.AddColumns(u, all, weight)
+	left.AddColumns(u, upTo(len(weight)), weight)
 	return r.cov.Grad(ctx, grad, r.rows, space.DenseOf(left), space.DenseOf(w))
 }
 
@@ -206,7 +202,7 @@ func (r *entriesRoot) Here(_ context.Context, dst space.Block, _ Values, w Weigh
 	prior := w.(*entriesWeights).prior
 	return addTo(r.space, dst, add, func(to space.Block) error {
 		out := space.DenseOf(to)
-		each(len(r.rows), func(a int) { copy(out.RawRowView(a), prior.RawRowView(r.rows[a])) })
+		eachPlace(len(r.rows), func(a int) { copy(out.RawRowView(a), prior.RawRowView(r.rows[a])) })
 		return nil
 	})
 }
@@ -260,7 +256,7 @@ func (v *entriesValues) Mul(ctx context.Context, dst space.Block, w Weights, lo 
 	return addTo(v.space, dst, add, func(to space.Block) error {
 		to.Zero()
 		out := space.DenseOf(to)
-		each(to.Axis().Own, func(a int) {
+		eachPlace(to.Axis().Own, func(a int) {
 			row := out.RawRowView(a)
 			if own.prior != nil {
 				copy(row, own.prior.RawRowView(v.nodes[lo+a]))
@@ -389,6 +385,3 @@ func (c *byRoot) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat
 	defer right.Free()
 	return cmp.Or(r.Slopes(ctx, grad, slices.Repeat([]float64{1}, left.Columns()), left, right), ctx.Err())
 }
-
-// each calls do for all places of a list, in parallel.
-func each(n int, do func(a int)) { eachPlace(n, do) }

@@ -20,10 +20,10 @@ type recurrence struct {
 	twice  *sparse.CSR // 2W/ρ
 	blocks sync.Pool   // of *[]float64, for columns under way
 
-	leading func() *leading // eigenpairs at the upper end, computed when first used; nil: there are none
-	whole   func() *leading // all of them; nil: there are too many
-	caches  seriesCaches    // of kernels on this W
-	mirror  *recurrence     // of −W, whose caches serve this one too: T_k(−x) = (−1)^k·T_k(x); nil: none
+	leading func() *leading      // eigenpairs at the upper end, computed when first used; nil: there are none
+	whole   func() *leading      // all of them; nil: there are too many
+	caches  shared[*seriesCache] // of kernels on this W
+	mirror  *recurrence          // of −W, whose caches serve this one too: T_k(−x) = (−1)^k·T_k(x); nil: none
 }
 
 func newRecurrence(w *sparse.CSR, bound []float64) (*recurrence, error) {

@@ -185,7 +185,7 @@ func (c *unitCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols
 		return err
 	}
 	right, err := c.scales(ctx, cols)
-	each(len(rows), func(a int) {
+	eachPlace(len(rows), func(a int) {
 		row := dst.RawRowView(a)
 		for b, v := range right {
 			row[b] *= left[a] * v
