@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
@@ -65,6 +66,24 @@ func (m coarser) own() int { return len(m.fine.Params()) }
 
 // varianceAt returns where the variance of part k is in theta.
 func (m coarser) varianceAt(k int) int { return m.own() + len(m.shape) + k }
+
+// partTheta returns the variance and the shape of part k.
+func (m coarser) partTheta(theta []float64, k int) []float64 {
+	return append([]float64{theta[m.varianceAt(k)]}, theta[m.own():][:len(m.shape)]...)
+}
+
+// addSlopes adds gradients by the variance and the shape of every part.
+func (m coarser) addSlopes(grad []float64, of func(k int, own []float64) error) error {
+	for k := range m.count {
+		own := make([]float64, 1+len(m.shape))
+		if err := of(k, own); err != nil {
+			return err
+		}
+		grad[m.varianceAt(k)] += own[0]
+		floats.Add(grad[m.own():][:len(m.shape)], own[1:])
+	}
+	return nil
+}
 
 // starts returns starts with some variance on every part, or nearly all of it on one, each with a short and a long reach of
 // the fine kernel.

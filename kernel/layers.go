@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -123,7 +122,7 @@ func (m *Layers) At(theta []float64) (Covariance, error) {
 	}
 	c.terms = append(c.terms, sumTerm{fine, 0, own})
 	for k, part := range m.parts {
-		layer, err := part.At([]float64{theta[m.varianceAt(k)], theta[own]})
+		layer, err := part.At(m.partTheta(theta, k))
 		if err != nil {
 			return nil, err
 		}
@@ -200,32 +199,20 @@ func (c *layersCovariance) precondition(ctx context.Context, rows []int, constan
 }
 
 func (c *layersCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return c.slopes(grad, func(term Covariance, grad []float64) error { return term.Grad(ctx, grad, rows, u, w) })
+	if err := c.terms[0].Grad(ctx, grad[:c.of.own()], rows, u, w); err != nil {
+		return err
+	}
+	return c.of.addSlopes(grad, func(k int, own []float64) error { return c.terms[1+k].Grad(ctx, own, rows, u, w) })
 }
 
 func (c *layersCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
-	own := c.of.own()
-	if ok, err := c.of.addTableSlopes(ctx, grad, rows, g, c.theta); ok || err != nil {
-		return cmp.Or(err, c.terms[0].GramGrad(ctx, grad[:own], rows, g))
-	}
-	return c.slopes(grad, func(term Covariance, grad []float64) error { return term.GramGrad(ctx, grad, rows, g) })
-}
-
-// slopes adds the gradients of the terms.
-func (c *layersCovariance) slopes(grad []float64, of func(term Covariance, grad []float64) error) error {
-	own := c.of.own()
-	if err := of(c.terms[0].Covariance, grad[:own]); err != nil {
+	if err := c.terms[0].GramGrad(ctx, grad[:c.of.own()], rows, g); err != nil {
 		return err
 	}
-	for k, t := range c.terms[1:] {
-		part := make([]float64, 2)
-		if err := of(t.Covariance, part); err != nil {
-			return err
-		}
-		grad[own] += part[1]
-		grad[c.of.varianceAt(k)] += part[0]
+	if ok, err := c.of.addTableSlopes(ctx, grad, rows, g, c.theta); ok || err != nil {
+		return err
 	}
-	return nil
+	return c.of.addSlopes(grad, func(k int, own []float64) error { return c.terms[1+k].GramGrad(ctx, own, rows, g) })
 }
 
 // layersRoot is the root of the sum, whose layers share β.
@@ -250,12 +237,11 @@ func (r *layersRoot) Set(ctx context.Context, theta []float64) error {
 		return err
 	}
 	r.cov = cov.(*layersCovariance)
-	own := r.of.own()
-	if err := r.terms[0].Set(ctx, theta[:own]); err != nil {
+	if err := r.terms[0].Set(ctx, theta[:r.of.own()]); err != nil {
 		return err
 	}
 	for k, t := range r.terms[1:] {
-		if err := t.Set(ctx, []float64{theta[r.of.varianceAt(k)], theta[own]}); err != nil {
+		if err := t.Set(ctx, r.of.partTheta(theta, k)); err != nil {
 			return err
 		}
 	}
@@ -263,11 +249,10 @@ func (r *layersRoot) Set(ctx context.Context, theta []float64) error {
 }
 
 func (r *layersRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
-	at := 0
-	return r.cov.slopes(grad, func(_ Covariance, grad []float64) error {
-		at++
-		return r.terms[at-1].Slopes(ctx, grad, weight, u, w)
-	})
+	if err := r.terms[0].Slopes(ctx, grad[:r.of.own()], weight, u, w); err != nil {
+		return err
+	}
+	return r.of.addSlopes(grad, func(k int, own []float64) error { return r.terms[1+k].Slopes(ctx, own, weight, u, w) })
 }
 
 func (r *layersRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {

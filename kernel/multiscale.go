@@ -52,6 +52,7 @@ type Scale struct {
 type scale struct {
 	prolong *sparse.CSR
 	grf     *GRF
+	kernel  Kernel // of variance one at every node
 }
 
 // NewMultiscale returns the sum of a fine kernel and of the kernels of a family
@@ -84,7 +85,7 @@ func NewMultiscale(fine Kernel, family Modulation, scales []Scale) (*Multiscale,
 		if err != nil {
 			return nil, fmt.Errorf("scale %d: %w", k+1, err)
 		}
-		m.scales = append(m.scales, scale{s.Prolong, grf})
+		m.scales = append(m.scales, scale{s.Prolong, grf, UnitVariance(grf)})
 		below = cols
 	}
 	m.filled = sync.OnceValue(func() bool {
@@ -118,11 +119,11 @@ func (m *Multiscale) Training() Training {
 func (m *Multiscale) scaleGram(k int, rows []int) func(ctx context.Context, dst *mat.SymDense, length float64) error {
 	shape := new(ontoPattern)
 	return func(ctx context.Context, dst *mat.SymDense, length float64) error {
-		raw, err := m.scales[k].grf.covariance(m.shapeOf(k, []float64{length}))
+		u, err := m.scales[k].at([]float64{1, length})
 		if err != nil {
 			return err
 		}
-		f, err := newUnit(raw, 1).ontoFactor(m.chain(rows), k, shape)
+		f, err := u.ontoFactor(m.chain(rows), k, shape)
 		if err != nil {
 			return err
 		}
@@ -130,13 +131,13 @@ func (m *Multiscale) scaleGram(k int, rows []int) func(ctx context.Context, dst 
 	}
 }
 
-// shapeOf returns the parameters of the family on scale k, given those without its variance.
-func (m *Multiscale) shapeOf(k int, shape []float64) []float64 {
-	var own []float64
-	if len(m.shape) < len(m.scales[k].grf.Params()) {
-		own = append(own, 1) // C_k is scaled to variance one afterwards
+// at returns the kernel at a variance and a shape.
+func (s scale) at(theta []float64) (unit, error) {
+	cov, err := s.kernel.At(theta)
+	if err != nil {
+		return unit{}, err
 	}
-	return append(own, shape...)
+	return newUnit(cov.(*unitCovariance)), nil
 }
 
 // At returns the covariance at theta.
@@ -159,11 +160,11 @@ func (m *Multiscale) covariance(theta []float64) (*multiscaleCovariance, error) 
 		return nil, err
 	}
 	for k, s := range m.scales {
-		raw, err := s.grf.covariance(m.shapeOf(k, theta[m.own():][:len(m.shape)]))
+		u, err := s.at(m.partTheta(theta, k))
 		if err != nil {
 			return nil, fmt.Errorf("scale %d: %w", k+1, err)
 		}
-		c.parts = append(c.parts, newUnit(raw, theta[m.varianceAt(k)]))
+		c.parts = append(c.parts, u)
 	}
 	return c, nil
 }

@@ -180,35 +180,30 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 		return err
 	}
 	whole, list, all := fullRows(g), c.chain(rows), c.onto(rows)
-	shapes, twice, errs := make([][]float64, len(all)), make([]float64, len(all)), make([]error, len(all))
+	parts, errs := make([][]float64, len(all)), make([]error, len(all))
 	parallel.Tasks(len(all), func(k int) {
-		shapes[k] = make([]float64, len(c.shape))
-		twice[k], errs[k] = c.ontoGrad(ctx, shapes[k], k, list, all[k], whole)
+		parts[k] = make([]float64, 1+len(c.shape))
+		errs[k] = c.ontoGrad(ctx, parts[k], k, list, all[k], whole)
 	})
-	for k, shape := range shapes {
-		if errs[k] != nil {
-			return errs[k]
-		}
-		floats.Add(grad[c.own():][:len(shape)], shape)
-		grad[c.varianceAt(k)] += twice[k] / 2
-	}
-	return nil
+	return c.addSlopes(grad, func(k int, own []float64) error {
+		copy(own, parts[k])
+		return errs[k]
+	})
 }
 
-// ontoGrad is the part of scale k in GramGrad for the whole of g. It adds to the gradient by the shape, and returns
-// twice that by the variance.
-func (c *multiscaleCovariance) ontoGrad(ctx context.Context, grad []float64, k int, list *chain, o onto, g *mat.Dense) (float64, error) {
+// ontoGrad is the part of scale k in GramGrad for the whole of g, by its variance and its shape.
+func (c *multiscaleCovariance) ontoGrad(ctx context.Context, grad []float64, k int, list *chain, o onto, g *mat.Dense) error {
 	if o.err != nil {
-		return 0, o.err
+		return o.err
 	}
 	whole, err := list.whole(k + 1)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	u := c.parts[k]
 	phiT, wholeT, inv := o.phi.T(), whole.T(), u.inverses(list.nodes[k+1])
 	sums := make([][]float64, parallel.Workers(len(inv)))
-	return u.project(ctx, grad, o.raw, inv, func(worker int, dst []float64, i int, cols []uint32) {
+	twice, err := u.project(ctx, grad[1:], o.raw, inv, func(worker int, dst []float64, i int, cols []uint32) {
 		q := room(&sums[worker], len(list.nodes[0])) // row i of P_kᵀg
 		clear(q)
 		from, weights := wholeT.Row(i)
@@ -224,4 +219,6 @@ func (c *multiscaleCovariance) ontoGrad(ctx context.Context, grad []float64, k i
 			dst[e] = 2 * sum
 		}
 	})
+	grad[0] += twice / 2
+	return err
 }

@@ -145,7 +145,7 @@ func (c *sumCovariance) values(ctx context.Context, s space.Space, nodes []int) 
 	for _, t := range c.terms {
 		one, err := ValuesOf(ctx, t.Covariance, s, nodes)
 		if err == nil && one == nil && space.DeviceOf(s) != nil {
-			one, err = bridgedValues(ctx, t.Covariance, s, nodes)
+			one, err = valuesBridged(ctx, t.Covariance, s, nodes)
 		}
 		if one == nil || err != nil {
 			v.Free()

@@ -15,13 +15,13 @@ import (
 // unit is s²·Φ̂Φ̂ᵀ, Φ̂ = N⁻¹Φ with N the norms of the rows of Φ: features scaled to
 // the same variance s² at every node.
 type unit struct {
-	raw      *grfCovariance
-	variance float64
-	inverse  *recent.Cache[[]float64]
+	*unitCovariance
+	raw     *grfCovariance
+	inverse *recent.Cache[[]float64]
 }
 
-func newUnit(raw *grfCovariance, variance float64) unit {
-	return unit{raw, variance, new(recent.Cache[[]float64])}
+func newUnit(c *unitCovariance) unit {
+	return unit{c, c.raw.(*grfCovariance), new(recent.Cache[[]float64])}
 }
 
 // inverses returns 1/N_i for the given nodes, to be read only. For a long
