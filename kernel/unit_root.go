@@ -14,11 +14,7 @@ import (
 // root of features of unit variance is that of features whose rows have norm one, for they are scaled when they are made.
 func (e *unitVariance) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {
 	if grf, ok := e.kernel.(*GRF); ok {
-		r, err := grf.newRoot(ctx, s, rows, true)
-		if r == nil || err != nil {
-			return nil, err
-		}
-		return &unitFeatures{r, e}, nil
+		return grf.newRoot(ctx, s, rows, e)
 	}
 	k, err := RootOf(ctx, e.kernel, s, rows, opts)
 	if k == nil || err != nil {
@@ -31,11 +27,7 @@ func (e *unitVariance) root(ctx context.Context, s space.Space, rows []int, opts
 
 func (c *unitCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
 	if raw, ok := c.raw.(*grfCovariance); ok {
-		v, err := raw.newValues(ctx, s, nodes, true, c.variance)
-		if v == nil || err != nil {
-			return nil, err
-		}
-		return &unitFeatureValues{v}, nil
+		return raw.newValues(ctx, s, nodes, true, c.variance)
 	}
 	k, err := ValuesOf(ctx, c.raw, s, nodes)
 	if k == nil || err != nil {
@@ -44,41 +36,6 @@ func (c *unitCovariance) values(ctx context.Context, s space.Space, nodes []int)
 	v := &scaledValues{space: s, k: k}
 	v.scales, err = c.scales(ctx, nodes)
 	return v, err
-}
-
-// unitFeatures is F = s·Φ̂.
-type unitFeatures struct {
-	*grfRoot
-	of *unitVariance
-}
-
-func (r *unitFeatures) Set(ctx context.Context, theta []float64) error {
-	c, err := r.of.At(theta)
-	if err != nil {
-		return err
-	}
-	return r.set(ctx, c.(*unitCovariance).raw.(*grfCovariance), theta[0])
-}
-
-func (r *unitFeatures) Slopes(_ context.Context, grad, weight []float64, u, w space.Block) error {
-	grad[0] += r.unitSlopes(grad[1:], weight, u, w)
-	return r.space.Err()
-}
-
-func (r *unitFeatures) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
-	p, err := jacobi(ctx, r, r.space, r.axis, constant, noise)
-	return p, false, err
-}
-
-func (r *unitFeatures) Here(ctx context.Context, dst space.Block, of Values, w Weights, add bool) error {
-	return r.grfRoot.Here(ctx, dst, of.(*unitFeatureValues).grfValues, w, add)
-}
-
-// unitFeatureValues are functions s·Φ̂·w.
-type unitFeatureValues struct{ *grfValues }
-
-func (v *unitFeatureValues) Settle(ctx context.Context, w Weights, from Root, u space.Block) error {
-	return v.grfValues.Settle(ctx, w, from.(*unitFeatures).grfRoot, u)
 }
 
 // scaledRoot is F = D·F_K, with D the scales to one variance.
