@@ -129,9 +129,7 @@ func (c *linearCovariance) GramGrad(ctx context.Context, grad []float64, rows []
 	if err := ctx.Err(); err != nil || len(rows) == 0 {
 		return err
 	}
-	sum, err := c.x.gramInner(ctx, rows, g.RawSymmetric())
-	grad[0] += sum
-	return err
+	return c.x.gramGrad(ctx, grad, rows, g.RawSymmetric(), c.variance)
 }
 
 // Abilities: columns correlate all nodes.
@@ -156,13 +154,5 @@ func (c *linearCovariance) factor(rows []int) *mat.Dense {
 }
 
 func (c *linearCovariance) pull(grad []float64, rows []int, q *mat.Dense) {
-	z := c.x.dense(rows)
-	sum := 0.0
-	for a := range rows {
-		other := q.RawRowView(a)
-		for m, v := range z.RawRowView(a) {
-			sum += v * other[m]
-		}
-	}
-	grad[0] += sum / (2 * math.Sqrt(c.variance))
+	c.x.pull(grad, rows, q, c.variance)
 }

@@ -107,7 +107,6 @@ func ByRows(c Covariance) bool {
 
 func (c *grfCovariance) byRows() bool        { return true }
 func (c *linearCovariance) byRows() bool     { return true }
-func (c *fourierCovariance) byRows() bool    { return true }
 func (c *constant) byRows() bool             { return true }
 func (c *multiscaleCovariance) byRows() bool { return ByRows(c.fine) }
 func (c *loneCovariance) byRows() bool       { return ByRows(c.raw) }
