@@ -134,6 +134,14 @@ func TrainingOf(k Kernel) Training {
 	return Training{}
 }
 
+// wrapped returns t for a kernel that wraps the one with the cache.
+func (t Training) wrapped(wrap func(k Kernel) Kernel) Training {
+	if cache := t.Cache; cache != nil {
+		t.Cache = func(rows []int, maxBytes int) Kernel { return wrap(cache(rows, maxBytes)) }
+	}
+	return t
+}
+
 // Starts returns the hyperparameters from which learning k should start: those
 // that the kernel names, or the Start of every Param.
 func Starts(k Kernel) [][]float64 {

@@ -75,14 +75,6 @@ func (k *GRF) Params() []Param { return k.family.Params() }
 // At returns the covariance at theta. It costs nothing: features are combined at
 // first use, and only for the nodes in use.
 func (k *GRF) At(theta []float64) (Covariance, error) {
-	c, err := k.covariance(theta)
-	if err != nil {
-		return nil, err // not an interface that holds a nil pointer
-	}
-	return c, nil
-}
-
-func (k *GRF) covariance(theta []float64) (*grfCovariance, error) {
 	if err := checkTheta(theta, k.Params()); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -375,17 +376,10 @@ func (c *grfCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols 
 	if !slices.Equal(rows, cols) {
 		left = right.beside(rows)
 	}
-	if left.err != nil || right.err != nil {
-		return errOf(left.err, right.err)
+	if err := cmp.Or(left.err, right.err); err != nil {
+		return err
 	}
 	return sparseTimes(ctx, dst, left.phi, right.transpose())
-}
-
-func errOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // eachPlace calls do for all places of a list, in parallel.

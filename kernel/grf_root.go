@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -46,16 +47,17 @@ func (k *GRF) newRoot(ctx context.Context, s space.Space, rows []int, unit *unit
 func (r *grfRoot) Free() { r.phi.Free() }
 
 func (r *grfRoot) Set(ctx context.Context, theta []float64) error {
-	var err error
 	if r.unit != nil {
 		if err := checkTheta(theta, r.unit.params); err != nil {
 			return err
 		}
 		r.variance, theta = theta[0], r.unit.below(theta)
 	}
-	if r.cov, err = r.features.covariance(theta); err != nil {
+	cov, err := r.features.At(theta)
+	if err != nil {
 		return err
 	}
+	r.cov = cov.(*grfCovariance)
 	if err := r.phi.Set(ctx, r.cov.coeff); err != nil {
 		return fmt.Errorf("%w: at %v: %w", ErrTheta, theta, err)
 	}
@@ -297,7 +299,7 @@ func (v *grfValues) Settle(ctx context.Context, w Weights, from Root, u space.Bl
 	defer some.Free()
 	some.Gather(mid, s.from)
 	own.Scatter(some, s.to)
-	return errOr(ctx, v.space)
+	return cmp.Or(v.space.Err(), ctx.Err())
 }
 
 // sharedWith returns the columns in common with a root, of which one or both have some of all nodes.
@@ -355,13 +357,6 @@ func places32(n int) []uint32 {
 		all[a] = uint32(a)
 	}
 	return all
-}
-
-func errOr(ctx context.Context, s space.Space) error {
-	if err := s.Err(); err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 func (v *grfValues) Mul(_ context.Context, dst space.Block, w Weights, lo int, add bool) error {

@@ -74,13 +74,8 @@ func (l *lone) At(theta []float64) (Covariance, error) {
 
 // Training is that of the kernel.
 func (l *lone) Training() Training {
-	own := TrainingOf(l.kernel)
-	t := Training{Starts: own.Starts, CacheBytes: own.CacheBytes, Patches: own.Patches}
-	if own.Cache != nil {
-		t.Cache = func(rows []int, maxBytes int) Kernel {
-			return &lone{own.Cache(rows, maxBytes), l.is, l.sample}
-		}
-	}
+	t := TrainingOf(l.kernel).wrapped(func(k Kernel) Kernel { return &lone{k, l.is, l.sample} })
+	t.Tabular = nil // a lone node is none of a table
 	return t
 }
 

@@ -142,14 +142,6 @@ func (s scale) at(theta []float64) (unit, error) {
 
 // At returns the covariance at theta.
 func (m *Multiscale) At(theta []float64) (Covariance, error) {
-	c, err := m.covariance(theta)
-	if err != nil {
-		return nil, err // not an interface that holds a nil pointer
-	}
-	return c, nil
-}
-
-func (m *Multiscale) covariance(theta []float64) (*multiscaleCovariance, error) {
 	if err := checkTheta(theta, m.Params()); err != nil {
 		return nil, err
 	}

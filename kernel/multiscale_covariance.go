@@ -40,16 +40,18 @@ type onto struct {
 // onto returns the features of all scales at the given nodes; Gram and its
 // gradient share them.
 func (c *multiscaleCovariance) onto(rows []int) []onto {
-	return c.ontos.Get(rows, func(rows []int) []onto {
-		list := c.chain(rows)
-		all := make([]onto, len(c.parts))
-		parallel.Tasks(len(all), func(k int) {
-			if all[k].phi, all[k].raw, all[k].err = c.parts[k].onto(list, k); all[k].err == nil {
-				all[k].phi.T() // which is needed, and kept
-			}
-		})
-		return all
+	return c.ontos.Get(rows, func(rows []int) []onto { return ontosOf(c.chain(rows), c.parts) })
+}
+
+// ontosOf returns the features of the scales above the list of a chain.
+func ontosOf(list *chain, parts []unit) []onto {
+	all := make([]onto, len(parts))
+	parallel.Tasks(len(all), func(k int) {
+		if all[k].phi, all[k].raw, all[k].err = parts[k].onto(list, k); all[k].err == nil {
+			all[k].phi.T() // which is needed, and kept
+		}
 	})
+	return all
 }
 
 // Gram sets dst = K[rows, rows].
@@ -60,30 +62,16 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 	if ok, err := c.addTables(ctx, dst, rows, c.theta); ok || err != nil {
 		return err
 	}
-	for k, o := range c.onto(rows) {
+	return addOntos(ctx, dst, c.onto(rows), c.parts)
+}
+
+// addOntos adds Σ_k P_k C_k P_kᵀ.
+func addOntos(ctx context.Context, dst *mat.SymDense, all []onto, parts []unit) error {
+	for k, o := range all {
 		if o.err != nil {
 			return o.err
 		}
-		if err := addSquare(ctx, dst, o.phi, c.parts[k].variance); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
-func (c *multiscaleCovariance) addGram(ctx context.Context, dst *mat.SymDense, list *chain, parts []unit) error {
-	phi, errs := make([]*sparse.CSR, len(parts)), make([]error, len(parts))
-	parallel.Tasks(len(parts), func(k int) {
-		if phi[k], _, errs[k] = parts[k].onto(list, k); errs[k] == nil {
-			phi[k].T() // which is needed, and kept
-		}
-	})
-	for k, u := range parts {
-		if errs[k] != nil {
-			return errs[k]
-		}
-		if err := addSquare(ctx, dst, phi[k], u.variance); err != nil {
+		if err := addSquare(ctx, dst, o.phi, parts[k].variance); err != nil {
 			return err
 		}
 	}
@@ -161,7 +149,8 @@ func (c *multiscaleCovariance) small(ctx context.Context, nodes []int, first int
 	if err := addSquare(ctx, sum, phi, u.variance); err != nil {
 		return nil, err
 	}
-	return sum, c.addGram(ctx, sum, c.chainAbove(nodes, first+1), c.parts[first+1:])
+	above := c.parts[first+1:]
+	return sum, addOntos(ctx, sum, ontosOf(c.chainAbove(nodes, first+1), above), above)
 }
 
 // chainAbove returns the chain of some nodes of scale k.

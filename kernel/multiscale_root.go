@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -77,11 +78,11 @@ func (r *multiscaleRoot) Free() {
 }
 
 func (r *multiscaleRoot) Set(ctx context.Context, theta []float64) error {
-	cov, err := r.many.covariance(theta)
+	cov, err := r.many.At(theta)
 	if err != nil {
 		return err
 	}
-	r.cov = cov
+	r.cov = cov.(*multiscaleCovariance)
 	if err := r.fine.Set(ctx, theta[:r.many.own()]); err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (r *multiscaleRoot) Apply(ctx context.Context, dst, x space.Block, add bool
 	}
 	defer above.Free()
 	r.list.ups[0].Mul(dst, above, 0, 1, true)
-	return errOr(ctx, r.list.space)
+	return cmp.Or(r.list.space.Err(), ctx.Err())
 }
 
 func freeAll(blocks []space.Block) {
@@ -127,7 +128,7 @@ func (r *multiscaleRoot) Slopes(ctx context.Context, grad, weight []float64, u, 
 	}); err != nil {
 		return err
 	}
-	return errOr(ctx, r.list.space)
+	return cmp.Or(r.list.space.Err(), ctx.Err())
 }
 
 // AddDiag of scales is that of the covariance.
@@ -202,7 +203,7 @@ func (r *multiscaleRoot) Here(ctx context.Context, dst space.Block, of Values, w
 	}
 	defer above.Free()
 	r.list.ups[0].Mul(dst, above, 0, 1, true)
-	return errOr(ctx, r.list.space)
+	return cmp.Or(r.list.space.Err(), ctx.Err())
 }
 
 // multiscaleValues are functions of all scales at some nodes.
@@ -320,7 +321,7 @@ func (v *multiscaleValues) Mul(ctx context.Context, dst space.Block, w Weights, 
 		own.above = above
 	}
 	v.list.ups[0].Mul(dst, own.above, lo, 1, true)
-	return errOr(ctx, v.list.space)
+	return cmp.Or(v.list.space.Err(), ctx.Err())
 }
 
 // drawSeed is the seed of draws of scale k of several.

@@ -51,14 +51,6 @@ func (s *Series) Params() []Param { return s.params }
 
 // At returns the covariance at theta.
 func (s *Series) At(theta []float64) (Covariance, error) {
-	c, err := s.at(theta)
-	if err != nil {
-		return nil, err // and no interface around a nil pointer
-	}
-	return c, nil
-}
-
-func (s *Series) at(theta []float64) (*seriesCovariance, error) {
 	if err := checkTheta(theta, s.params); err != nil {
 		return nil, err
 	}

@@ -64,17 +64,13 @@ func (e *unitVariance) below(theta []float64) []float64 {
 
 // Training is that of the unscaled kernel; its starts begin with s² = 1.
 func (e *unitVariance) Training() Training {
-	own := TrainingOf(e.kernel)
-	var t Training
-	for _, theta := range own.Starts {
+	t := TrainingOf(e.kernel).wrapped(func(k Kernel) Kernel { return &unitVariance{k, e.params, e.drop} })
+	own := t.Starts
+	t.Starts = nil
+	for _, theta := range own {
 		t.Starts = append(t.Starts, append([]float64{1}, theta[e.drop:]...))
 	}
-	if own.Cache != nil {
-		t.Cache = func(rows []int, maxBytes int) Kernel {
-			return &unitVariance{own.Cache(rows, maxBytes), e.params, e.drop}
-		}
-		t.CacheBytes = own.CacheBytes
-	}
+	t.Patches, t.Tabular = nil, nil
 	return t
 }
 
