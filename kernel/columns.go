@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/space"
 )
 
@@ -47,10 +46,8 @@ func (c *denseColumns) dense(rows []int) *mat.Dense {
 }
 
 func (c *denseColumns) squares(dst []float64, rows []int) {
-	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			dst[a] = squareOf(c.x.RawRowView(rows[a]))
-		}
+	eachPlace(len(rows), func(a int) {
+		dst[a] = squareOf(c.x.RawRowView(rows[a]))
 	})
 }
 
@@ -175,12 +172,10 @@ func (c *cachedColumns) addGram(ctx context.Context, dst blas64.Symmetric, rows 
 	if t == nil {
 		return c.columns.addGram(ctx, dst, rows, scale)
 	}
-	parallel.Ranges(dst.N, 16, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			out := dst.Data[a*dst.Stride+a:][:dst.N-a]
-			for b, v := range t.row(0, a, dst.N) {
-				out[b] += scale * v
-			}
+	everyRow(dst.N, 16, func(a int) {
+		out := dst.Data[a*dst.Stride+a:][:dst.N-a]
+		for b, v := range t.row(0, a, dst.N) {
+			out[b] += scale * v
 		}
 	})
 	return ctx.Err()
@@ -208,10 +203,8 @@ func (c *cachedColumns) gramGrad(ctx context.Context, grad []float64, rows []int
 // sumRows returns Σ_a of(a) for a < n, computed in parallel and added in order.
 func sumRows(n int, of func(a int) float64) float64 {
 	each := make([]float64, n)
-	parallel.Ranges(n, 16, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			each[a] = of(a)
-		}
+	everyRow(n, 16, func(a int) {
+		each[a] = of(a)
 	})
 	sum := 0.0
 	for _, v := range each {

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/parallel"
 )
 
 // Constant returns the kernel s²·11ᵀ on n nodes: functions with the same value at
@@ -74,12 +72,10 @@ type constant struct {
 
 func (c *constant) entries(ctx context.Context, dst *mat.Dense, _, _ []int) error {
 	raw := dst.RawMatrix()
-	parallel.Ranges(raw.Rows, 256, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := raw.Data[a*raw.Stride:][:raw.Cols]
-			for b := range row {
-				row[b] = c.variance
-			}
+	everyRow(raw.Rows, 256, func(a int) {
+		row := raw.Data[a*raw.Stride:][:raw.Cols]
+		for b := range row {
+			row[b] = c.variance
 		}
 	})
 	return ctx.Err()
@@ -92,12 +88,10 @@ func (c *constant) Gram(ctx context.Context, dst *mat.SymDense, rows []int) erro
 
 func (c *constant) addGram(ctx context.Context, dst *mat.SymDense, _ []int) error {
 	raw := dst.RawSymmetric()
-	parallel.Ranges(raw.N, 64, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := raw.Data[a*raw.Stride+a:][:raw.N-a]
-			for b := range row {
-				row[b] += c.variance
-			}
+	everyRow(raw.N, 64, func(a int) {
+		row := raw.Data[a*raw.Stride+a:][:raw.N-a]
+		for b := range row {
+			row[b] += c.variance
 		}
 	})
 	return ctx.Err()

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/solve"
 	"grfgp/sparse"
 )
@@ -45,12 +44,10 @@ type entrywise interface {
 func (c *smoothCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
 	raw := dst.RawMatrix()
 	return c.blocks(ctx, rows, cols, func(b *smoothBlock) {
-		parallel.Ranges(b.r2.Rows, 8, func(lo, hi int) {
-			for a := lo; a < hi; a++ {
-				row := b.row(a)
-				c.shape.values(row, c.variance)
-				copy(raw.Data[(b.r0+a)*raw.Stride+b.c0:], row)
-			}
+		everyRow(b.r2.Rows, 8, func(a int) {
+			row := b.row(a)
+			c.shape.values(row, c.variance)
+			copy(raw.Data[(b.r0+a)*raw.Stride+b.c0:], row)
 		})
 	})
 }

@@ -175,7 +175,7 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 	n, columns := still.Dims()
 	for p := range c.times {
 		before, new := c.innovation(p)
-		everyRow(n, func(i int) {
+		everyRow(n, 256, func(i int) {
 			row := x.RawRowView(p*n + i)
 			if p == 0 {
 				return
@@ -186,7 +186,7 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 		})
 	}
 	stays, changes := math.Sqrt(c.stays), math.Sqrt(c.changes)
-	everyRow(n*len(c.times), func(r int) {
+	everyRow(n*len(c.times), 256, func(r int) {
 		row := x.RawRowView(r)[:columns]
 		for s, v := range still.RawRowView(r % n) {
 			row[s] = stays*v + changes*row[s]

@@ -177,7 +177,7 @@ func (f *timeFactor) periodsOf(l *timeList) []periodPart {
 		if f.gaps != nil {
 			g, _ := f.gaps.Dims()
 			part.gaps = mat.NewDense(g, n, nil)
-			everyRow(g, func(k int) { along(part.gaps.RawRowView(k), f.gaps.RawRowView(k)) })
+			everyRow(g, 256, func(k int) { along(part.gaps.RawRowView(k), f.gaps.RawRowView(k)) })
 		}
 		all[q] = part
 	}

@@ -171,7 +171,7 @@ func (c *timeCovariance) join(l *timeList, columns int, dst *mat.Dense, lo int, 
 	}
 	c.accumulate(known.Slice(0, n*periods, 0, columns).(*mat.Dense), known.Slice(n*periods, n*(periods+1), 0, columns).(*mat.Dense))
 	rows, _ := dst.Dims()
-	everyRow(rows, func(a int) {
+	everyRow(rows, 256, func(a int) {
 		copy(dst.RawRowView(a), known.RawRowView(l.periods[l.period[lo+a]]*n+l.node[lo+a]))
 	})
 	return nil
@@ -247,7 +247,7 @@ func (v *timeValues) Settle(ctx context.Context, w Weights, from Root, u space.B
 	part := r.space.Block(r.nodes, columns)
 	defer part.Free()
 	for p, weights := range own.parts {
-		everyRow(n, func(i int) { copy(space.DenseOf(part).RawRowView(i), back.RawRowView(i)[p*columns:][:columns]) })
+		everyRow(n, 256, func(i int) { copy(space.DenseOf(part).RawRowView(i), back.RawRowView(i)[p*columns:][:columns]) })
 		if err := v.k.Settle(ctx, weights, r.k, part); err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func (c *timeCovariance) transposed(l *timeList, u *mat.Dense) *mat.Dense {
 	_, columns := u.Dims()
 	back := mat.NewDense(len(l.nodes), (periods+1)*columns, nil)
 	stays, changes := math.Sqrt(c.stays), math.Sqrt(c.changes)
-	everyRow(len(l.nodes), func(i int) {
+	everyRow(len(l.nodes), 256, func(i int) {
 		row := back.RawRowView(i)
 		still := row[periods*columns:]
 		for _, a := range l.rows[l.first[i]:l.first[i+1]] {

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/parallel"
 	"grfgp/plan"
 )
 
@@ -126,12 +125,10 @@ func (c *productCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []
 func multiplyUpper(dst, a, b *mat.SymDense) {
 	out, left, right := dst.RawSymmetric(), a.RawSymmetric(), b.RawSymmetric()
 	n := out.N
-	parallel.Ranges(n, 64, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row, other := out.Data[i*out.Stride+i:][:n-i], right.Data[i*right.Stride+i:][:n-i]
-			for k, v := range left.Data[i*left.Stride+i:][:n-i] {
-				row[k] = v * other[k]
-			}
+	everyRow(n, 64, func(i int) {
+		row, other := out.Data[i*out.Stride+i:][:n-i], right.Data[i*right.Stride+i:][:n-i]
+		for k, v := range left.Data[i*left.Stride+i:][:n-i] {
+			row[k] = v * other[k]
 		}
 	})
 }

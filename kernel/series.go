@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
@@ -133,15 +132,13 @@ func normBound(w *sparse.CSR, start []float64) float64 {
 	}
 	best := math.Inf(1)
 	for range 64 {
-		parallel.Ranges(n, rowBlock, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				cols, vals := w.Row(i)
-				sum := 0.0
-				for p, j := range cols {
-					sum += math.Abs(vals[p]) * v[j]
-				}
-				y[i] = sum
+		everyRow(n, rowBlock, func(i int) {
+			cols, vals := w.Row(i)
+			sum := 0.0
+			for p, j := range cols {
+				sum += math.Abs(vals[p]) * v[j]
 			}
+			y[i] = sum
 		})
 		most, vy, vv := 0.0, 0.0, 0.0
 		for i := range v {

@@ -158,16 +158,14 @@ func units(nodes []int) func(x blas64.General) {
 func (r *recurrence) apply(ctx context.Context, dst blas64.General, lo, hi int, rows []int, p polynomial,
 	start func(x blas64.General)) error {
 	return r.recur(ctx, hi-lo, len(p), start, func(k int, t blas64.General) {
-		parallel.Ranges(len(rows), 1<<12, func(from, to int) {
-			for a := from; a < to; a++ {
-				out := dst.Data[a*dst.Stride+lo : a*dst.Stride+hi]
-				in := t.Data[rows[a]*t.Stride:][:len(out)]
-				if k == 0 {
-					clear(out)
-				}
-				for c, v := range in {
-					out[c] += p[k] * v
-				}
+		everyRow(len(rows), 1<<12, func(a int) {
+			out := dst.Data[a*dst.Stride+lo : a*dst.Stride+hi]
+			in := t.Data[rows[a]*t.Stride:][:len(out)]
+			if k == 0 {
+				clear(out)
+			}
+			for c, v := range in {
+				out[c] += p[k] * v
 			}
 		})
 	})

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/solve"
 )
@@ -225,12 +224,10 @@ func sumUp(dst *mat.Dense, terms int, set func(k int, to *mat.Dense) error) erro
 // addRows sets dst += x.
 func addRows(dst, x *mat.Dense) {
 	to, from := dst.RawMatrix(), x.RawMatrix()
-	parallel.Ranges(to.Rows, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := to.Data[i*to.Stride:][:to.Cols]
-			for s, v := range from.Data[i*from.Stride:][:from.Cols] {
-				row[s] += v
-			}
+	everyRow(to.Rows, 4096, func(i int) {
+		row := to.Data[i*to.Stride:][:to.Cols]
+		for s, v := range from.Data[i*from.Stride:][:from.Cols] {
+			row[s] += v
 		}
 	})
 }
@@ -277,12 +274,10 @@ type adder interface {
 // addUpper adds the upper triangle of x to that of dst.
 func addUpper(dst, x *mat.SymDense) {
 	to, from := dst.RawSymmetric(), x.RawSymmetric()
-	parallel.Ranges(to.N, 64, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := to.Data[a*to.Stride+a:][:to.N-a]
-			for b, v := range from.Data[a*from.Stride+a:][:to.N-a] {
-				row[b] += v
-			}
+	everyRow(to.N, 64, func(a int) {
+		row := to.Data[a*to.Stride+a:][:to.N-a]
+		for b, v := range from.Data[a*from.Stride+a:][:to.N-a] {
+			row[b] += v
 		}
 	})
 }

@@ -206,12 +206,10 @@ func addSquare(ctx context.Context, dst *mat.SymDense, phi *sparse.CSR, scale fl
 // scaleRows multiplies row i of x by all·each[i].
 func scaleRows(x *mat.Dense, each []float64, all float64) {
 	raw := x.RawMatrix()
-	parallel.Ranges(raw.Rows, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row, v := raw.Data[i*raw.Stride:][:raw.Cols], all*each[i]
-			for s := range row {
-				row[s] *= v
-			}
+	everyRow(raw.Rows, 4096, func(i int) {
+		row, v := raw.Data[i*raw.Stride:][:raw.Cols], all*each[i]
+		for s := range row {
+			row[s] *= v
 		}
 	})
 }

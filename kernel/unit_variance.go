@@ -202,12 +202,10 @@ func (c *unitCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int
 		}
 	}
 	raw := dst.RawSymmetric()
-	parallel.Ranges(raw.N, 64, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := raw.Data[a*raw.Stride:][:raw.N]
-			for b := a; b < raw.N; b++ {
-				row[b] *= d[a] * d[b]
-			}
+	everyRow(raw.N, 64, func(a int) {
+		row := raw.Data[a*raw.Stride:][:raw.N]
+		for b := a; b < raw.N; b++ {
+			row[b] *= d[a] * d[b]
 		}
 	})
 	return nil
