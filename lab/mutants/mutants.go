@@ -62,9 +62,9 @@ var mutants = []mutant{
 		"the gradient of unit features lacks a factor"},
 	{"kernel/grf_root.go", "to.Scale(to, inverse, math.Sqrt(v.variance))", "to.Scale(to, inverse, v.variance)",
 		"draws of a scale have the variance for its root"},
-	{"kernel/multiscale_covariance.go", "addSquare(ctx, dst, o.phi, c.parts[k].variance)",
-		"addSquare(ctx, dst, o.phi, c.parts[k].variance*c.parts[k].variance)", "a Gram matrix has the variances of scales squared"},
-	{"kernel/grf_root.go", "return twice / 2\n", "return twice\n", "the slope by the variance of a scale is doubled"},
+	{"kernel/multiscale_covariance.go", "addSquare(ctx, dst, o.phi, parts[k].variance)",
+		"addSquare(ctx, dst, o.phi, parts[k].variance*parts[k].variance)", "a Gram matrix has the variances of scales squared"},
+	{"kernel/grf_root.go", "grad[0] += twice / 2\n", "grad[0] += twice\n", "the slope by the variance of a scale is doubled"},
 	{"kernel/grf_root.go", "r.phi.MulT(own.Block, u, sd, true)", "r.phi.MulT(own.Block, u, -sd, true)",
 		"draws are moved away from the measurements"},
 
