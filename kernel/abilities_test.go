@@ -53,7 +53,8 @@ func TestConnected(t *testing.T) {
 		theta  []float64
 	}{
 		"grf": {grf, []float64{1, 2}}, "lowrank": {low, []float64{1, 2}}, "unit variance": {kernel.UnitVariance(grf), []float64{1, 2}},
-		"trend": {kernel.Trend(grf, x), []float64{1, 2, 1}}, "trend of unit variance": {kernel.UnitVariance(kernel.Trend(grf, x)), []float64{1, 2, 1}},
+		"trend":                  {kernel.Trend(grf, x), []float64{1, 2, 1}},
+		"trend of unit variance": {kernel.UnitVariance(kernel.Trend(grf, x)), []float64{1, 2, 1}},
 		"trend with lone nodes":  {kernel.Lone(kernel.Trend(grf, x), []int{9}), []float64{1, 2, 1}},
 		"trend over time":        {kernel.OverTime(kernel.Trend(grf, x), []float64{0, 1}), []float64{1, 2, 1, 1, 1}},
 		"trend in each period":   {kernel.EachPeriod(kernel.Trend(grf, x), 2), []float64{1, 2, 1}},

@@ -12,7 +12,8 @@ import (
 // every node. In a Product, Sum(Constant(n), b) lets a part of the other factor
 // stay as it is: a ∘ (1 + b).
 func Constant(n int) Kernel {
-	return &constantKernel{nodes: n, params: []Param{{Name: "constant/variance", Start: 1, Positive: true, Variance: true}}, stream: priorConstant}
+	params := []Param{{Name: "constant/variance", Start: 1, Positive: true, Variance: true}}
+	return &constantKernel{nodes: n, params: params, stream: priorConstant}
 }
 
 type constantKernel struct {

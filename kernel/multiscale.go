@@ -60,7 +60,10 @@ type scale struct {
 // kernel; then those of the family without its variance, which all scales share,
 // measured in hops of each scale; then the variances of the scales.
 func NewMultiscale(fine Kernel, family Modulation, scales []Scale) (*Multiscale, error) {
-	m := &Multiscale{coarser{fine: fine, coarserParts: &coarserParts{count: len(scales)}}, &coarseScales{sharedFrom: plan.Default().SharedCells}}
+	m := &Multiscale{
+		coarser{fine: fine, coarserParts: &coarserParts{count: len(scales)}},
+		&coarseScales{sharedFrom: plan.Default().SharedCells},
+	}
 	m.gram = m.scaleGram
 	for _, p := range family.Params() {
 		if p.Variance {
