@@ -131,7 +131,7 @@ func (p *Posterior) findExactly(ctx context.Context, nodes []int) (f, alpha []fl
 	if err := at.climb(ctx, nil); err != nil {
 		return nil, nil, err
 	}
-	p.measured.fit, p.measured.marginal = at.value, at.logMarginal()
+	p.measured.fit, p.measured.marginal = at.value, at.logLikelihood()
 	return at.f, at.alpha, nil
 }
 

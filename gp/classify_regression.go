@@ -193,9 +193,13 @@ func (f *classFactor) solve(ctx context.Context, dst, b *mat.Dense, columns int)
 	return nil
 }
 
+func (f *classFactor) logLikelihood() float64 { return f.lml }
+
+func (*classFactor) free() {}
+
 // gradient returns the derivative of lml by the natural parameters:
 // Σ_c tr(G_c ∂H_c), G_c = ½(α_cα_cᵀ − H_c⁻¹).
-func (f *classFactor) gradient(ctx context.Context, size int) ([]float64, error) {
+func (f *classFactor) gradient(ctx context.Context) ([]float64, error) {
 	n, classes := len(f.nodes), float64(f.classes())
 	g := mat.NewSymDense(n, nil)
 	out := g.RawSymmetric()
@@ -211,17 +215,17 @@ func (f *classFactor) gradient(ctx context.Context, size int) ([]float64, error)
 		vt := dense.View(f.vt)
 		dense.AddLower(triangle, -0.5, vt.T(), vt)
 	}
-	return f.contract(ctx, g, size)
+	return f.contract(ctx, g)
 }
 
 // contract returns ⟨g, ∂H⟩ by the natural parameters.
-func (f *classFactor) contract(ctx context.Context, g *mat.SymDense, size int) ([]float64, error) {
-	grad := make([]float64, size)
+func (f *classFactor) contract(ctx context.Context, g *mat.SymDense) ([]float64, error) {
+	grad := make([]float64, len(f.params.list))
 	own := grad
 	if f.params.noise {
-		own = grad[:size-1]
+		own = grad[:len(grad)-1]
 		for i := range f.nodes {
-			grad[size-1] += g.At(i, i)
+			grad[len(own)] += g.At(i, i)
 		}
 	}
 	return grad, f.cov.GramGrad(ctx, own, f.nodes, g)

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/gp/internal/latent"
 	"grfgp/kernel"
 )
 
@@ -112,7 +111,7 @@ func TestClassGradient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			grad, err := f.gradient(background, len(theta))
+			grad, err := f.gradient(background)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,13 +187,9 @@ func TestLeaveOutGradient(t *testing.T) {
 				p, theta := startOf(t, k, method)
 				tune := &tuner{kernel: k, labels: someLabels(20, 1), params: p, method: method}
 				tune.sample()
+				of := &params{list: append(slices.Clone(p.list), kernel.Param{Name: "temperature", Start: 1, Positive: true})}
 				at := func(theta []float64) (float64, []float64) {
-					n := len(theta) - 1
-					value, grad, err := tune.leaveOut(background, theta[:n], latent.Calibration{Temperature: theta[n], Spread: 0.7})
-					if err != nil {
-						t.Fatal(err)
-					}
-					slope, err := grad()
+					value, slope, err := evaluate(&leftOut{tuner: tune, params: of, spread: 0.7}, theta)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -56,7 +56,7 @@ func (p *Posterior) jointLogDensity(ctx context.Context, d Data, mean []float64,
 	if err := at.climb(ctx, nil); err != nil {
 		return 0, fmt.Errorf("joint log density of %d measurements: %w", n, err)
 	}
-	value := at.logMarginal()
+	value := at.logLikelihood()
 	if !m.values.latent() {
 		value -= float64(n) * math.Log(u.Scale)
 	}

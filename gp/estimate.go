@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"grfgp/kernel"
-	"grfgp/plan"
 	"grfgp/space"
 )
 
@@ -14,18 +13,6 @@ const (
 	patchMaxIter = 30
 	patchTol     = 0.1 // nats: the first steps of learning move by a tenth of an e-fold, whatever the start
 )
-
-// patches returns likelihoods of a few windows of measurements that are near
-// each other, and of scattered measurements for kernels of
-// long range. Fitted exactly, they are a start that costs
-// the same at any size.
-func (l *marginal) patches(of plan.Patches) []*marginal {
-	var all []*marginal
-	for _, chosen := range choosePatches(l.kernel, l.data, of) {
-		all = append(all, newMarginal(l.kernel, l.data.Select(chosen), l.meanVar, l.params))
-	}
-	return all
-}
 
 // longRange reports whether the kernel has a long range.
 func (l *marginal) longRange(theta []float64) (bool, error) {

@@ -3,9 +3,6 @@ package gp
 import (
 	"context"
 	"fmt"
-
-	"grfgp/kernel"
-	"grfgp/plan"
 )
 
 // fitLaplace learns the model m from data that are not Gaussian; d has passed
@@ -24,6 +21,7 @@ func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model
 	case m.values.latent():
 		m.meanVar = latentMeanVar
 	}
+	opts.From, opts.Ordered = nil, false // these serve Gaussian values alone
 	r, err = m.learn(ctx, m.units.standardLatent(d, m.values), d.NoiseVar != nil, opts)
 	if err != nil {
 		return nil, r, fmt.Errorf("fitting: %w", err)
@@ -107,52 +105,13 @@ func (m *Model) set(p *params, theta []float64) {
 }
 
 // climbLaplace maximises Laplace's approximation for all data, or for patches of it.
-func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]float64, opts FitOptions) (theta []float64, r FitReport,
-	err error) {
+func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]float64, opts FitOptions) ([]float64, FitReport, error) {
 	parts := []Data{s}
 	switch {
 	case opts.Subsample > 0:
-		parts = patchesOf(s, m.how.within().Sample(opts.Subsample))
+		parts = m.patches(s, m.how.within().Sample(opts.Subsample))
 	case m.byPatches(s):
-		parts = patchesOf(s, m.how.within().Start)
+		parts = m.patches(s, m.how.within().Start)
 	}
-	all := make([]*laplace, len(parts))
-	for i, part := range parts {
-		k := kernel.Cached(m.kernel, part.Nodes, m.how.within().CacheBytes/len(parts))
-		all[i] = &laplace{kernel: k, data: part, values: m.values, center: m.units.Center, meanVar: m.meanVar,
-			params: p}
-	}
-	counted := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
-	if theta, err = bestStart(ctx, all, starts, false, counted); err != nil {
-		return nil, r, err
-	}
-	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, _, err = p.climbBy(ctx, theta, climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival},
-			counted.of(compositeObjective(all)).both()); err != nil {
-			return nil, r, err
-		}
-	}
-	count := 0
-	for _, l := range all {
-		at, err := l.find(ctx, theta)
-		if err != nil {
-			return nil, r, err
-		}
-		r.LogLikelihood += at.logMarginal()
-		for _, score := range at.leaveOneOutScores() {
-			r.LOOScore += score
-		}
-		count += l.data.Len()
-	}
-	r.LOOScore /= float64(count)
-	return theta, r, nil
-}
-
-// patchesOf returns samples of the data as patches chooses them.
-func patchesOf(d Data, of plan.Patches) []Data {
-	var all []Data
-	for _, rows := range patches(d.Nodes, of) {
-		all = append(all, d.Select(rows))
-	}
-	return all
+	return m.fitParts(ctx, p, parts, starts, opts)
 }

@@ -249,7 +249,7 @@ func TestLikelihoodByProbesWithoutChance(t *testing.T) {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i)))
 	}
 	l, theta := likelihoodOf(t, kernels(t, g)["grf"], d, 0)
-	want, err := l.logLikelihood(background, theta)
+	want, _, err := evaluate(l, theta)
 	if err != nil {
 		t.Fatal(err)
 	}
