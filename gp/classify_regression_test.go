@@ -156,11 +156,11 @@ func TestStackedClasses(t *testing.T) {
 			if worst := mat.Norm(&gap, 2) / mat.Norm(a.alpha, 2); worst > 1e-3 {
 				t.Errorf("%s, %v: weights differ by %.2g", name, method, worst)
 			}
-			x, err := a.Sample(background, allNodes(34), 3, 5)
+			x, err := a.Sample(background, allNodes(34), 3, 5, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			y, err := b.Sample(background, allNodes(34), 3, 5)
+			y, err := b.Sample(background, allNodes(34), 3, 5, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

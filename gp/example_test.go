@@ -182,7 +182,7 @@ func ExampleClassify() {
 	if err != nil {
 		panic(err)
 	}
-	p, err := c.Probabilities(context.Background(), []int{7, 28})
+	p, err := c.Probabilities(context.Background(), []int{7, 28}, nil)
 	if err != nil {
 		panic(err)
 	}
