@@ -154,16 +154,3 @@ func (m *measured) logScale(u Units) float64 {
 	}
 	return float64(m.obs.len()) * math.Log(u.Scale)
 }
-
-// logMarginal returns Laplace's approximation of the log marginal likelihood, with the
-// standard error of the determinant.
-func (p *Posterior) logMarginal(ctx context.Context) (value, se float64, err error) {
-	m := p.measured
-	if p.factored() != nil {
-		return m.marginal - m.logScale(p.model.units), 0, nil
-	}
-	if value, se, err = p.logDet(ctx); err != nil { // of B
-		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
-	}
-	return m.fit - value/2 - m.logScale(p.model.units), se / 2, nil
-}

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/solve"
-	"grfgp/space"
 )
 
 // LogMarginalLikelihood returns the log density of all measurements under the
@@ -21,50 +20,51 @@ import (
 // solver estimates the determinant from random vectors. For values that are not
 // Gaussian it is Laplace's approximation.
 func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float64, err error) {
+	if value, se, err = p.logLikelihood(ctx, 0); err != nil {
+		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
+	}
 	if p.measured != nil {
-		return p.logMarginal(ctx)
+		return value - p.measured.logScale(p.model.units), se, nil
 	}
-	logDet := 0.0
-	if h := p.factored(); h != nil {
+	return value - p.allData().densities()*math.Log(p.model.units.Scale), se, nil
+}
+
+// logLikelihood returns the log marginal likelihood of standardised values with its standard error; the seed is that of random vectors.
+func (p *Posterior) logLikelihood(ctx context.Context, seed uint64) (value, se float64, err error) {
+	fit, logDet, h := 0.0, 0.0, p.factored()
+	switch {
+	case h != nil && p.measured != nil:
+		return p.measured.marginal, 0, nil
+	case h != nil:
 		logDet = h.LogDet()
-	} else if logDet, se, err = p.logDet(ctx); err != nil {
-		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
+		for i, a := range p.alpha {
+			fit += a * p.data.Y[i]
+		}
+	default:
+		err = p.compute(ctx, "conditioned", func(s *stage) error {
+			sys, err := p.system(ctx, s)
+			if err != nil {
+				return err
+			}
+			y, alpha := s.space.Block(s.parts[0].axis, 1), s.space.Block(s.parts[0].axis, 1)
+			defer y.Free()
+			defer alpha.Free()
+			y.Set(p.data.Y)
+			alpha.Set(p.alpha)
+			fit = alpha.Sums(y, nil)[0]
+			logDet, se, err = sys.logDet(ctx, seed)
+			return err
+		})
 	}
-	fit, err := p.fit(ctx)
-	if err != nil {
-		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case p.measured != nil: // the determinant is that of B
+		return p.measured.fit - logDet/2, se / 2, nil
 	}
 	all := p.allData()
 	within, _ := all.within(p.model.noise)
-	value = -fit/2 - logDet/2 - float64(all.Len())/2*math.Log(2*math.Pi) + within
-	return value - all.densities()*math.Log(p.model.units.Scale), se / 2, nil
-}
-
-// logDet estimates log det H, or that of the scaled matrix of pseudo-measurements, with its standard error.
-func (p *Posterior) logDet(ctx context.Context) (value, se float64, err error) {
-	err = p.compute(ctx, "conditioned", func(s *stage) error {
-		sys, err := p.system(ctx, s)
-		if err == nil {
-			value, se, err = sys.logDet(ctx, 0)
-		}
-		return err
-	})
-	return value, se, err
-}
-
-// fit returns yᵀH⁻¹y.
-func (p *Posterior) fit(ctx context.Context) (float64, error) {
-	in, axis := space.Host(), space.Rows(len(p.alpha))
-	if p.share != nil {
-		in = p.share.space
-		space.During(ctx, in)
-		axis = space.EvenAxis(in, p.share.all.Len())
-	}
-	products := make([]float64, len(p.alpha))
-	for i, a := range p.alpha {
-		products[i] = a * p.data.Y[i]
-	}
-	return space.Sum(in, axis, products), in.Err()
+	return -fit/2 - logDet/2 - float64(all.Len())/2*math.Log(2*math.Pi) + within, se / 2, nil
 }
 
 // densities returns the number of measurements that a log marginal likelihood is

@@ -363,9 +363,30 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	m.curved = p.curved
 	theta, m.noise = p.split(theta)
 	m.settle(theta)
+	if m.solver == Iterative && opts.Subsample == 0 && !r.Factored {
+		if r.LogLikelihood, r.LogLikelihoodSE, err = m.estimate(ctx, s, opts.Seed); err != nil {
+			return nil, r, fmt.Errorf("fitting: log likelihood: %w", err)
+		}
+	}
 	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
 	r.Names = pathsOf(k)
 	return m, r, nil
+}
+
+// estimate returns the log likelihood of standardised data by one solve and a stochastic log-determinant, with its standard error.
+func (m *Model) estimate(ctx context.Context, s Data, seed uint64) (value, se float64, err error) {
+	k, err := m.prior()
+	if err != nil {
+		return 0, 0, err
+	}
+	p, err := m.conditionStandard(ctx, k, s)
+	if err != nil {
+		return 0, 0, err
+	}
+	if p.share != nil {
+		defer p.share.hold.empty()
+	}
+	return p.logLikelihood(ctx, seed)
 }
 
 // fit learns from l, the data of all measurements, as the options and the solver of the model say.
@@ -436,6 +457,11 @@ func (m *Model) fitParts(ctx context.Context, p *params, all []Data, starts [][]
 	return theta, r, nil
 }
 
+const (
+	patchMaxIter = 30
+	patchTol     = 0.1 // nats: the first steps of learning move by a tenth of an e-fold, whatever the start
+)
+
 // Costs of an iterative fit, in seconds on two processors, about.
 const (
 	patchCost = 3    // of the fit to patches
@@ -474,8 +500,17 @@ func (m *Model) fitIteratively(ctx context.Context, l *marginal, starts [][]floa
 			return nil, r, err
 		}
 	}
-	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts, m.hold)
-	return theta, r, err
+	return theta, r, nil
+}
+
+// longRange reports whether the kernel has a long range.
+func (l *marginal) longRange(theta []float64) (bool, error) {
+	own, _ := l.params.split(theta)
+	cov, err := l.kernel.At(own)
+	if err != nil {
+		return false, err
+	}
+	return kernel.AbilitiesOf(cov).LongRange, nil
 }
 
 func logNormal(y, mean, variance float64) float64 {

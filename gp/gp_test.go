@@ -356,7 +356,7 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := newMarginal(k, m.units.standard(d), m.meanVar, p)
-		value, se, err := l.estimate(background, append(m.Theta(), m.noise), FitOptions{Seed: 1}, nil)
+		value, se, err := estimated(l, append(m.Theta(), m.noise), FitOptions{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
