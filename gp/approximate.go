@@ -37,7 +37,7 @@ func (m *Model) approximate(ctx context.Context, k kernel.Covariance, d Data) (*
 	p.measured = &measured{data: d.Clone(), obs: observe(m.values, m.shape, m.units.Center, m.noise, s)}
 	diag := make([]float64, s.Len())
 	if err := p.cov.Diag(ctx, diag, s.Nodes); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	most := mostNoise * slices.Max(diag)
 	var f []float64
@@ -49,17 +49,17 @@ func (m *Model) approximate(ctx context.Context, k kernel.Covariance, d Data) (*
 		f, p.alpha, err = p.findExactly(ctx, s.Nodes)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	p.pseudo(s.Nodes, f, most)
 	if err := p.factor(ctx); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	if err := p.unskew(ctx, f); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	if err := p.solveMean(ctx); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	return p, nil
 }

@@ -217,7 +217,8 @@ func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int, w *pr
 // else the exact mean and a variance from draws.
 func (c *normalClassifier) latents(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	if c.exact != nil {
-		m := c.exact.unlabelled(nodes)
+		_, others := c.exact.labelled(nodes)
+		m := len(others)
 		if c.limits.Or().ExactVariance(m, len(c.nodes), plan.ClassProducts, kernel.DiagFlops(c.cov, m)) {
 			f, err := c.exact.predict(ctx, nodes, w)
 			if err != nil {

@@ -234,22 +234,16 @@ func (f *classFactor) contract(ctx context.Context, g *mat.SymDense) ([]float64,
 // predict returns the posterior at the given nodes.
 func (f *classFactor) predict(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	out := latent.New(len(nodes), f.classes())
-	label := make(map[int]int, len(f.nodes)) // by node, one of its labels
-	for k, i := range f.nodes {
-		label[i] = k
-	}
-	var others, rows []int
-	for a, i := range nodes {
-		if k, ok := label[i]; ok {
+	label, rows := f.labelled(nodes)
+	for a, k := range label {
+		if k >= 0 {
 			f.atLabel(k, out.Mean.RawRowView(a), out.Variance.RawRowView(a))
-		} else {
-			others, rows = append(others, i), append(rows, a)
 		}
 	}
-	if len(others) == 0 {
+	if len(rows) == 0 {
 		return out, ctx.Err()
 	}
-	rest, err := f.predictOthers(ctx, others, w)
+	rest, err := f.predictOthers(ctx, chosen(nodes, rows), w)
 	if err != nil {
 		return latent.Functions{}, err
 	}
@@ -260,19 +254,20 @@ func (f *classFactor) predict(ctx context.Context, nodes []int, w *progress.Work
 	return out, nil
 }
 
-// unlabelled counts the nodes that have no label.
-func (f *classFactor) unlabelled(nodes []int) int {
-	has := make(map[int]bool, len(f.nodes))
-	for _, i := range f.nodes {
-		has[i] = true
+// labelled returns a label of every node, −1 for none, and which nodes have none.
+func (f *classFactor) labelled(nodes []int) (label, others []int) {
+	of := make(map[int]int, len(f.nodes))
+	for k, i := range f.nodes {
+		of[i] = k
 	}
-	count := 0
-	for _, i := range nodes {
-		if !has[i] {
-			count++
+	label = make([]int, len(nodes))
+	for a, i := range nodes {
+		k, has := of[i]
+		if label[a] = k; !has {
+			label[a], others = -1, append(others, a)
 		}
 	}
-	return count
+	return label, others
 }
 
 // atLabel sets the posterior at the node of label k: mean y − noise·α, and the

@@ -59,14 +59,16 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.values != Gaussian {
-		p, err := m.approximate(ctx, k, d)
-		if err != nil {
-			return nil, err
-		}
-		return p, p.addAlternatives(func(m *Model) (*Posterior, error) { return m.Condition(ctx, d) })
+	var p *Posterior
+	if m.values == Gaussian {
+		p, err = m.conditionStandard(ctx, k, m.units.standard(d))
+	} else if p, err = m.approximate(ctx, k, d); err == nil {
+		err = p.addAlternatives(func(m *Model) (*Posterior, error) { return m.Condition(ctx, d) })
 	}
-	return m.conditionStandard(ctx, k, m.units.standard(d))
+	if err != nil {
+		return nil, fmt.Errorf("conditioning: %w", err)
+	}
+	return p, nil
 }
 
 // conditionStandard returns the posterior given standardised Gaussian measurements.
@@ -75,7 +77,7 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 	if m.solver == Iterative {
 		var err error
 		if p.share, err = newShare(ctx, m.ranks, m.kernel, s, m.meanVar, m.how.within().SharedFrom); err != nil {
-			return nil, fmt.Errorf("conditioning: %w", err)
+			return nil, err
 		}
 		if p.share != nil {
 			s = p.share.data()
@@ -83,11 +85,11 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 	}
 	p.prior, p.cov, p.data, p.noise = k, kernel.WithConstant(k, m.meanVar), s, noises(s, m.noise)
 	if err := p.factor(ctx); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	p.alpha = make([]float64, s.Len())
 	if err := p.solveMean(ctx); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	return p, p.addStandard(ctx)
 }

@@ -40,6 +40,11 @@ func (p *Posterior) compute(ctx context.Context, what string, do func(s *stage) 
 	return at(space.Host(), p.model.hold)
 }
 
+// at calls do with functions at places, on the card or in the memory of this process.
+func (p *Posterior) at(ctx context.Context, l places, do func(v *view) error) error {
+	return p.compute(ctx, "predicted", func(s *stage) error { return s.view(ctx, l, do) })
+}
+
 // system returns the system of the measurements.
 func (p *Posterior) system(ctx context.Context, s *stage) (*system, error) {
 	if s.sys != nil {
