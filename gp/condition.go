@@ -155,12 +155,8 @@ func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
 		return nil, err
 	}
 	s := p.model.units.standard(d)
-	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, noise: slices.Concat(p.noise, noises(s, p.model.noise))}
-	var err error
-	if q.data, err = p.data.Slice(0, p.data.Len()).Append(s); err != nil { // sliced: p keeps its own
-		return nil, err
-	}
-	if err := q.extend(ctx, p); err != nil {
+	q, err := p.extended(ctx, s, noises(s, p.model.noise))
+	if err != nil {
 		return nil, fmt.Errorf("conditioning on %d more measurements: %w", d.Len(), err)
 	}
 	return q, q.addStandard(ctx)
@@ -186,22 +182,24 @@ func (p *Posterior) ConditionOnMeans(ctx context.Context, nodes []int) (*Posteri
 		s.Y = append(s.Y, (v-u.Center)/u.Scale)
 		s.NoiseVar = append(s.NoiseVar, noise/u.Scale/u.Scale)
 	}
-	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, measured: p.measured, noise: slices.Concat(p.noise, s.NoiseVar)}
-	if q.data, err = p.data.Slice(0, p.data.Len()).Append(s); err != nil {
-		return nil, err
-	}
-	if err := q.extend(ctx, p); err != nil {
+	q, err := p.extended(ctx, s, s.NoiseVar)
+	if err != nil {
 		return nil, fmt.Errorf("conditioning on the means of %d nodes: %w", len(nodes), err)
 	}
 	return q, nil
 }
 
-// extend solves the system of q, of which that of p is a part.
-func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
+// extended returns the posterior given more standardised measurements with noise variances.
+func (p *Posterior) extended(ctx context.Context, s Data, noise []float64) (*Posterior, error) {
+	data, err := p.data.Slice(0, p.data.Len()).Append(s) // sliced: p keeps its own
+	if err != nil {
+		return nil, err
+	}
+	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, data: data, noise: slices.Concat(p.noise, noise), measured: p.measured}
 	q.alpha = make([]float64, q.data.Len())
 	if p.chol() != nil {
 		if err := q.grow(ctx, p); err != nil {
-			return err
+			return nil, err
 		}
 		q.lower = p.lower
 	} else {
@@ -213,10 +211,10 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 		}
 		copy(q.alpha, q.start)
 		if err := q.factor(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return q.solveMean(ctx)
+	return q, q.solveMean(ctx)
 }
 
 // grow appends rows to the factor of p.

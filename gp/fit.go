@@ -317,28 +317,43 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		opts.Epochs = 50
 	}
 	opts.Stochastic.limits = cmp.Or(opts.Limits, opts.Stochastic.limits)
-	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, how: opts.Stochastic, ranks: opts.Ranks, card: opts.Device, hold: new(hold)}
+	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, how: opts.Stochastic, ranks: opts.Ranks, card: opts.Device, hold: new(hold),
+		values: opts.Values}
 	if m.solver == Auto {
 		m.solver = Exact
 		if !m.how.within().Factored(d.Len(), "") { // Condition may be given as many
 			m.solver = Iterative
 		}
 	}
-	if opts.Values != Gaussian {
-		return m.fitLaplace(ctx, d, opts)
-	}
-	d = d.Pool()
+	d = d.PoolAs(m.values)
 	var err error
-	if m.units, err = unitsOf(d, opts); err != nil {
+	if m.units, err = m.values.likelihood().units(d, opts); err != nil {
 		return nil, r, err
 	}
-	if opts.Mean != nil {
+	learn := m.learnLaplace
+	switch {
+	case opts.Mean != nil:
 		m.meanVar = 0
+	case m.values.latent():
+		m.meanVar = latentMeanVar
 	}
+	if m.values == Gaussian {
+		learn = m.learnGaussian
+	}
+	if r, err = learn(ctx, d, opts); err != nil {
+		return nil, r, fmt.Errorf("fitting: %w", err)
+	}
+	r.Solver, r.Theta, r.NoiseSD, r.Values, r.Shape = m.solver, m.Theta(), m.NoiseSD(), m.values, m.shape
+	r.Names = pathsOf(k)
+	return m, r, nil
+}
+
+// learnGaussian sets the hyperparameters and the noise of Gaussian data.
+func (m *Model) learnGaussian(ctx context.Context, d Data, opts FitOptions) (r FitReport, err error) {
 	s := m.units.standard(d)
-	p, starts, err := newParams(k, opts.Starts, d.NoiseVar != nil || opts.NoiseSD != nil)
+	p, starts, err := newParams(m.kernel, opts.Starts, d.NoiseVar != nil || opts.NoiseSD != nil)
 	if err != nil {
-		return nil, r, err
+		return r, err
 	}
 	if m.solver == Exact {
 		p.floor = noiseFloorExact
@@ -347,30 +362,26 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		v := *opts.NoiseSD / m.units.Scale
 		p.known = v * v
 		if p.known == 0 && slices.ContainsFunc(d.Scatter, func(v float64) bool { return v > 0 }) {
-			return nil, r, fmt.Errorf("%w: measurements of one node differ, but the noise is given as 0; give a noise above 0, or let it be learned",
+			return r, fmt.Errorf("%w: measurements of one node differ, but the noise is given as 0; give a noise above 0, or let it be learned",
 				ErrData)
 		}
 	}
-	l := newMarginal(k, s, m.meanVar, p)
+	l := newMarginal(m.kernel, s, m.meanVar, p)
 	theta, r, err := m.fit(ctx, l, p.warm(m.units, opts.From, starts), opts)
 	if errors.Is(err, errNoStart) && opts.From != nil { // with so little noise, rounding prevails
 		opts.From = nil
 		theta, r, err = m.fit(ctx, l, starts, opts)
 	}
 	if err != nil {
-		return nil, r, fmt.Errorf("fitting: %w", err)
+		return r, err
 	}
 	m.curved = p.curved
 	theta, m.noise = p.split(theta)
 	m.settle(theta)
 	if m.solver == Iterative && opts.Subsample == 0 && !r.Factored {
-		if r.LogLikelihood, r.LogLikelihoodSE, err = m.estimate(ctx, s, opts.Seed); err != nil {
-			return nil, r, fmt.Errorf("fitting: log likelihood: %w", err)
-		}
+		r.LogLikelihood, r.LogLikelihoodSE, err = m.estimate(ctx, s, opts.Seed)
 	}
-	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
-	r.Names = pathsOf(k)
-	return m, r, nil
+	return r, err
 }
 
 // estimate returns the log likelihood of standardised data by one solve and a stochastic log-determinant, with its standard error.

@@ -5,43 +5,25 @@ import (
 	"fmt"
 )
 
-// fitLaplace learns the model m from data that are not Gaussian; d has passed
-// CheckValues.
-func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model, FitReport, error) {
-	var r FitReport
-	d = d.PoolAs(opts.Values)
-	m.values = opts.Values
-	var err error
-	if m.units, err = m.values.likelihood().units(d, opts); err != nil {
-		return nil, r, err
-	}
-	switch {
-	case opts.Mean != nil:
-		m.meanVar = 0
-	case m.values.latent():
-		m.meanVar = latentMeanVar
-	}
+// learnLaplace sets the hyperparameters and the parameter of the likelihood of data that are not Gaussian.
+func (m *Model) learnLaplace(ctx context.Context, d Data, opts FitOptions) (FitReport, error) {
 	opts.From, opts.Ordered = nil, false // these serve Gaussian values alone
-	r, err = m.learn(ctx, m.units.standardLatent(d, m.values), d.NoiseVar != nil, opts)
+	r, err := m.learnShape(ctx, m.units.standardLatent(d, m.values), opts)
+	if err != nil || opts.Subsample > 0 || !m.byPatches(d) {
+		return r, err
+	}
+	p, err := m.Condition(ctx, d)
 	if err != nil {
-		return nil, r, fmt.Errorf("fitting: %w", err)
+		return r, err
 	}
-	if opts.Subsample == 0 && m.byPatches(d) {
-		p, err := m.Condition(ctx, d)
-		if err != nil {
-			return nil, r, fmt.Errorf("fitting: %w", err)
-		}
-		if r.LogLikelihood, r.LogLikelihoodSE, err = p.LogMarginalLikelihood(ctx); err != nil {
-			return nil, r, fmt.Errorf("fitting: %w", err)
-		}
-		r.LogLikelihood += p.measured.logScale(m.units)
-		if m.solver == Iterative {
-			r.LOOScore = 0
-		}
+	if r.LogLikelihood, r.LogLikelihoodSE, err = p.LogMarginalLikelihood(ctx); err != nil {
+		return r, err
 	}
-	r.Solver, r.Theta, r.NoiseSD, r.Values, r.Shape = m.solver, m.Theta(), m.NoiseSD(), m.values, m.shape
-	r.Names = pathsOf(m.kernel)
-	return m, r, nil
+	r.LogLikelihood += p.measured.logScale(m.units)
+	if m.solver == Iterative {
+		r.LOOScore = 0
+	}
+	return r, nil
 }
 
 // byPatches reports whether hyperparameters are learned from patches of the data.
@@ -49,9 +31,9 @@ func (m *Model) byPatches(d Data) bool {
 	return m.solver == Iterative || d.Len() > m.how.within().LaplaceAll
 }
 
-// learn sets the hyperparameters and the parameter of the likelihood.
-func (m *Model) learn(ctx context.Context, s Data, noisy bool, opts FitOptions) (FitReport, error) {
-	of := m.values.likelihood().parameter()
+// learnShape is learnLaplace of standardised data, of which the report may know a part only.
+func (m *Model) learnShape(ctx context.Context, s Data, opts FitOptions) (FitReport, error) {
+	of, noisy := m.values.likelihood().parameter(), s.NoiseVar != nil
 	known := of.name == "" || of.optional || of.noise && (noisy || opts.NoiseSD != nil)
 	p, starts, err := newParamsWith(m.kernel, opts.Starts, of.param(), known)
 	if err != nil {
