@@ -83,7 +83,8 @@ func (d Data) densities() float64 {
 // LogDensity returns the log density of each of the given test measurements under
 // the posterior, noise included: the held-out log density of values that the
 // posterior was not conditioned on; of counts, shares and yes-no values the log
-// probability. Measurements are taken one at a time; see JointLogDensity.
+// probability. Measurements are taken one at a time; the log density of all of them together is what Condition adds to
+// LogMarginalLikelihood.
 func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 	if d.Len() == 0 {
 		return nil, nil
@@ -107,44 +108,6 @@ func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 		density[k] = logNormal(d.Y[k], mean[k], variance[k]+noise)
 	}
 	return density, nil
-}
-
-// JointLogDensity returns the log density of all given test measurements together
-// under the posterior, noise included. It factors their covariance matrix. For values
-// that are not Gaussian it is Laplace's approximation with the posterior as the prior.
-func (p *Posterior) JointLogDensity(ctx context.Context, d Data) (float64, error) {
-	if d.Len() == 0 {
-		return 0, nil
-	}
-	if err := d.CheckValues(p.Nodes(), p.model.values); err != nil {
-		return 0, err
-	}
-	mean, err := p.Mean(ctx, d.Nodes)
-	if err != nil {
-		return 0, err
-	}
-	cov, err := p.Covariance(ctx, d.Nodes, d.Nodes)
-	if err != nil {
-		return 0, err
-	}
-	if p.measured != nil {
-		return p.jointLogDensity(ctx, d, mean, cov)
-	}
-	n := d.Len()
-	h, rest := mat.NewSymDense(n, nil), mat.NewDense(n, 1, nil)
-	for i, noise := range noises(d, p.NoiseVar()) {
-		for j := i; j < n; j++ {
-			h.SetSym(i, j, cov.At(i, j))
-		}
-		h.SetSym(i, i, cov.At(i, i)+noise)
-		rest.Set(i, 0, d.Y[i]-mean[i])
-	}
-	chol, err := solve.NewCholesky(h)
-	if err != nil {
-		return 0, fmt.Errorf("joint log density of %d measurements: %w", n, err)
-	}
-	chol.SolveLower(rest, rest)
-	return -mat.Dot(rest.ColView(0), rest.ColView(0))/2 - chol.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi), nil
 }
 
 // LeaveOneOut returns, for every measurement, mean and standard deviation of its

@@ -1,11 +1,7 @@
 package gp
 
 import (
-	"context"
-	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
 )
@@ -39,28 +35,6 @@ func (p *Posterior) logDensity(d Data, mean, variance []float64) []float64 {
 		}
 	})
 	return density
-}
-
-// jointLogDensity returns Laplace's approximation of the log density of all of d, where
-// f has the given mean and covariance, in the units of f.
-func (p *Posterior) jointLogDensity(ctx context.Context, d Data, mean []float64, cov *mat.Dense) (float64, error) {
-	m, u, n := p.model, p.model.units, d.Len()
-	obs := observe(m.values, m.shapeOfNew(), 0, p.scaleOfNoise(), u.standardLatent(d, m.values))
-	at := &mode{gram: mat.NewSymDense(n, nil), obs: obs}
-	for i := range n {
-		for j := i; j < n; j++ {
-			at.gram.SetSym(i, j, cov.At(i, j)/u.Scale/u.Scale)
-		}
-		obs.offset[i] += m.units.standardMean(mean[i], m.values)
-	}
-	if err := at.climb(ctx, nil); err != nil {
-		return 0, fmt.Errorf("joint log density of %d measurements: %w", n, err)
-	}
-	value := at.logLikelihood()
-	if !m.values.latent() {
-		value -= float64(n) * math.Log(u.Scale)
-	}
-	return value, nil
 }
 
 // leftOut returns the distribution on the scale that people read at every measurement,
