@@ -43,7 +43,7 @@ func (m *Model) approximate(ctx context.Context, k kernel.Covariance, d Data) (*
 	var f []float64
 	var err error
 	if m.solver == Iterative {
-		p.data.Nodes, p.solver = s.Nodes, iteratively{p}
+		p.data.Nodes = s.Nodes
 		f, p.alpha, err = p.findIteratively(ctx, most)
 	} else {
 		f, p.alpha, err = p.findExactly(ctx, s.Nodes)
@@ -88,8 +88,8 @@ func (p *Posterior) unskew(ctx context.Context, f []float64) error {
 func (p *Posterior) variancesMeasured(ctx context.Context) ([]float64, error) {
 	n := p.data.Len()
 	out := make([]float64, n)
-	if h := p.factored(); h != nil {
-		h.InverseDiag(out)
+	if p.h != nil {
+		p.h.InverseDiag(out)
 		for k, q := range out {
 			out[k] = max(p.noise[k]*(1-p.noise[k]*q), 0)
 		}

@@ -112,10 +112,12 @@ func (c *normalClassifier) classifier() *Classifier {
 // newRegressions returns the regressions of a method, and the scale of their
 // latent functions.
 func newRegressions(m ClassMethod, k kernel.Kernel, l Labels, p *params) (*regressions, float64) {
+	own, other, scale := side{target: 1}, side{target: -1}, 1.0 // the noise is one for all, so classes share their factor
 	if m == Dirichlet {
-		return newDirichlet(k, l, p)
+		own, other, scale = dirichletSides(l.Classes)
 	}
-	return newOneVsAll(k, l, p)
+	order, begin := l.byClass()
+	return &regressions{k, l.Select(order).Nodes, begin, own, other, 1, p}, scale
 }
 
 // newClassifier returns the classifier at theta without its solver.

@@ -34,7 +34,7 @@ func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts 
 			return nil, r, err
 		}
 		r.Theta, r.Evaluations = start.Theta, start.Evaluations
-		_, scale := newDirichlet(k, l, nil)
+		_, _, scale := dirichletSides(l.Classes)
 		for j, p := range k.Params() {
 			if p.Variance { // from standardised units to log odds
 				r.Theta[j] *= scale * scale / (start.Temperature * start.Temperature)

@@ -39,7 +39,7 @@ type Posterior struct {
 	cov      kernel.Covariance // prior with the unknown mean
 	data     Data              // standardised
 	noise    []float64         // variance per value
-	solver   solver            // of H
+	h        inverse           // H, factored; nil: systems are solved by iteration
 	alpha    []float64         // H⁻¹y
 	lower    []float64         // L⁻¹y with a Cholesky factor, of which a further Condition keeps what it has
 	start    []float64         // where a further Condition starts to iterate; nil: at alpha
@@ -97,13 +97,12 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 // factor factors H, or prepares to solve it by iteration.
 func (p *Posterior) factor(ctx context.Context) error {
 	if p.model.solver == Iterative {
-		p.solver = iteratively{p}
 		if p.measured != nil || p.model.how.Plain {
 			return nil
 		}
 		table, err := tableOf(ctx, p.cov, p.data.Nodes, p.noise)
 		if table != nil {
-			p.solver = exactly{table}
+			p.h = table
 		}
 		return err
 	}
@@ -115,7 +114,7 @@ func (p *Posterior) factor(ctx context.Context) error {
 		h.SetSym(i, i, h.At(i, i)+v)
 	}
 	chol, err := solve.NewCholeskyContext(ctx, h)
-	p.solver = exactly{chol}
+	p.h = chol
 	return err
 }
 
@@ -127,7 +126,7 @@ func (p *Posterior) solveMean(ctx context.Context) error {
 		return ctx.Err()
 	}
 	y := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
-	return p.solver.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
+	return p.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
 }
 
 // Factored reports whether the exact solver factored the covariance matrix of the
@@ -220,7 +219,7 @@ func (p *Posterior) extended(ctx context.Context, s Data, noise []float64) (*Pos
 // grow appends rows to the factor of p.
 func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
 	c, before, n := p.chol().Copy(), p.data.Len(), q.data.Len()
-	q.solver = exactly{c}
+	q.h = c
 	cross, err := q.cross(ctx, before)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float6
 
 // logLikelihood returns the log marginal likelihood of standardised values with its standard error; the seed is that of random vectors.
 func (p *Posterior) logLikelihood(ctx context.Context, seed uint64) (value, se float64, err error) {
-	fit, logDet, h := 0.0, 0.0, p.factored()
+	fit, logDet, h := 0.0, 0.0, p.h
 	switch {
 	case h != nil && p.measured != nil:
 		return p.measured.marginal, 0, nil
@@ -116,7 +116,7 @@ func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 // not Gaussian the prediction is on the scale of the data, of a measurement with the
 // same exposure, and the pseudo-measurements of the others are kept as they are.
 func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
-	h := p.factored()
+	h := p.h
 	if h == nil {
 		return nil, nil, fmt.Errorf("leave-one-out: %w", ErrNeedsExact)
 	}

@@ -41,7 +41,7 @@ func (p *Posterior) logDensity(d Data, mean, variance []float64) []float64 {
 // given all others.
 func (p *Posterior) leftOut() []Response {
 	n, u := p.measured.obs.len(), p.model.units // without rows of ConditionOnMeans
-	mean, variance := (&factor{h: p.factored(), alpha: p.alpha}).leaveOneOut(p.data)
+	mean, variance := (&factor{h: p.h, alpha: p.alpha}).leaveOneOut(p.data)
 	all := make([]Response, n)
 	for k := range all {
 		v := max(variance[k]-p.noise[k], 0)

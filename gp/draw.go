@@ -28,7 +28,7 @@ func (p *Posterior) device() *gpu.Device {
 func (p *Posterior) compute(ctx context.Context, what string, do func(s *stage) error) error {
 	at := func(in space.Space, h *hold) error {
 		of := setting{p.model.kernel, p.model.theta, p.cov, p.model.meanVar, p.data.Nodes}
-		return of.on(ctx, in, h, p.factored() == nil, do)
+		return of.on(ctx, in, h, p.h == nil, do)
 	}
 	if done, err := p.model.card.try(ctx, p.device(), what, at); done || err != nil {
 		return err
@@ -127,7 +127,7 @@ func (p *Posterior) condition(ctx context.Context, v *view, w kernel.Weights, co
 		}
 		at += len(r.nodes)
 	}
-	if h := p.factored(); h != nil {
+	if h := p.h; h != nil {
 		u := mat.NewDense(at, columns, nil)
 		at = 0
 		for _, b := range rests {

@@ -129,7 +129,7 @@ func (p *Posterior) SDError(nodes int) float64 {
 		products = 1
 	}
 	prior := kernel.DiagFlops(p.cov, nodes)
-	if p.factored() != nil && p.model.how.within().ExactVariance(nodes, p.data.Len(), products, prior) {
+	if p.h != nil && p.model.how.within().ExactVariance(nodes, p.data.Len(), products, prior) {
 		return 0
 	}
 	return sampledSDError
