@@ -94,7 +94,7 @@ var mutants = []mutant{
 	// gp: likelihood, posterior, draws, classes.
 	{"gp/learner.go", "w.weight[j] = -0.5 / float64(opts.Probes)", "w.weight[j] = -0.5 / float64(opts.Probes+1)",
 		"the mean over S probes is divided by S + 1"},
-	{"gp/estimate.go", "return -fit/2 - logDet/2, se, err", "return -fit/2 - 1.05*logDet/2, se, err",
+	{"gp/density.go", "return -fit/2 - logDet/2 - float64", "return -fit/2 - 1.05*logDet/2 - float64",
 		"the log-determinant of a likelihood is off by 5 %"},
 	{"kernel/constant.go", "row[b] += c.variance\n", "row[b] += c.variance / 2\n", "the variance of an unknown constant is halved"},
 	{"gp/draw.go", "roots[i] = math.Sqrt(p.noise[first+i])", "roots[i] = p.noise[first+i]",
