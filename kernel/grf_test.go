@@ -15,7 +15,6 @@ import (
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 	"grfgp/kernel/lowrank"
-	"grfgp/kernel/materialized"
 	"grfgp/walk"
 )
 
@@ -251,9 +250,6 @@ func TestGRFRefuses(t *testing.T) {
 	}
 	if _, err := lowrank.New(f, kernel.Diffusion{}, lowrank.Options{}); err == nil {
 		t.Error("no dimensions: no error")
-	}
-	if _, err := materialized.New(newGRF(t, ringFeatures(t, materialized.MaxNodes+1, 0), kernel.Diffusion{})); err == nil {
-		t.Error("too large to materialise: no error")
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"grfgp/internal/ranks"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
-	"grfgp/kernel/materialized"
+	"grfgp/lab/materialized"
 	"grfgp/walk"
 )
 

@@ -8,7 +8,7 @@ import (
 	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
-	"grfgp/kernel/materialized"
+	"grfgp/lab/materialized"
 	"grfgp/walk"
 )
 
@@ -31,6 +31,15 @@ func TestIsTheGRF(t *testing.T) {
 	rows := []int{3, 9, 3, 30}
 	if got, want := gram(t, k, rows), gram(t, grf, rows); !mat.EqualApprox(got, want, 1e-14) {
 		t.Errorf("dense %v, sparse %v", mat.Formatted(got), mat.Formatted(want))
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	g, err := graph.Ring(materialized.MaxNodes + 1)
+	f := features(t, g, err, func(o *walk.Options) { o.MaxLen = 0 })
+	if _, err := materialized.New(newGRF(t, f, kernel.Diffusion{})); err == nil {
+		t.Error("no error")
 	}
 }
 

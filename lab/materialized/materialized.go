@@ -1,7 +1,6 @@
 // Package materialized is the kernel of random features with K formed as a dense
 // matrix of N² numbers whenever hyperparameters change. It is the reference for
-// sparse features in the paper's scaling experiment and is never chosen
-// automatically. Results are those of kernel.GRF up to rounding.
+// sparse features in the paper's scaling experiment. Results are those of kernel.GRF up to rounding.
 package materialized
 
 import (
