@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/testkit"
 )
 
 // starGraph joins every other node to the given one of n.
@@ -328,6 +330,7 @@ func TestCoarsenCellSizes(t *testing.T) {
 
 func TestCoarsenRoundCells(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const side = 200
 	grid := must[*Graph](t)(Grid(side, side))
 	rows := numbers(side * side)
