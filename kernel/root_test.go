@@ -198,7 +198,7 @@ func TestRootsOfRanks(t *testing.T) {
 	t.Parallel()
 	for name, g := range largeGraphs(t) {
 		for of, k := range windowKernels(t, g) {
-			for _, single := range []bool{false, true} {
+			for _, single := range testkit.FewIfRaced(1, []bool{false, true}) {
 				if single && (of == "scales" || of == "lone") {
 					continue // of long range
 				}
