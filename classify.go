@@ -17,7 +17,7 @@ import (
 // for concurrent use.
 type Classification struct {
 	of         *Trainer
-	classifier gp.Classifier
+	classifier *gp.Classifier
 	spec       Spec // with the choices filled in
 	choice     ClassChoice
 	card       *gp.Card // nil: none
@@ -153,7 +153,7 @@ func (c *Classification) ProbabilitiesProgress(ctx context.Context, nodes []int,
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
 	}
-	p, err := gp.ProbabilitiesProgress(ctx, c.classifier, nodes, w)
+	p, err := c.classifier.Probabilities(ctx, nodes, w)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (c *Classification) SampleProgress(ctx context.Context, nodes []int, draws 
 	if draws < 0 {
 		return nil, fmt.Errorf("%w: %d draws; ask for 0 or more", bayesopt.ErrOptions, draws)
 	}
-	return gp.SampleProgress(ctx, c.classifier, nodes, draws, seed, w)
+	return c.classifier.Sample(ctx, nodes, draws, seed, w)
 }
 
 // hide sets probabilities to the class frequencies in components without a label:

@@ -241,7 +241,7 @@ func (b *workshop) onTop(ctx context.Context, fine kernel.Kernel, e Expression) 
 	}
 	if b.coarse[of] == nil {
 		_, by := b.spec.modulation(of)
-		k, err := kernel.NewMultiscale(kernel.Constant(b.graph.Len()), by, b.scales, kernel.MultiscaleOptions{})
+		k, err := kernel.NewMultiscale(kernel.Constant(b.graph.Len()), by, b.scales)
 		if err != nil {
 			return nil, err
 		}

@@ -69,7 +69,7 @@ func scalesOf(t testing.TB, g *graph.Graph) (*kernel.Multiscale, []int) {
 	for _, l := range g.Coarsen(max(16, min(150, g.Len()/8))) {
 		scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: sample(l.Graph)})
 	}
-	m, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+	m, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/kernel"
-	"grfgp/solve"
 )
 
 // Alternative is a set of hyperparameters beside the learned ones, one standard
@@ -103,14 +102,8 @@ func (m *Model) learned(d Data, opts FitOptions) (*params, []float64, component,
 	if !known {
 		theta[0][len(theta[0])-1] = max(end, of.floor*(1+1e-9))
 	}
-	if m.values == Gaussian {
-		s := m.units.standard(d.Pool())
-		return p, theta[0], newMarginal(kernel.Cached(m.kernel, s.Nodes, m.how.within().CacheBytes), s, m.meanVar, p), nil
-	}
 	s := m.units.standardLatent(d.PoolAs(m.values), m.values)
-	k := kernel.Cached(m.kernel, s.Nodes, m.how.within().CacheBytes)
-	return p, theta[0], &laplace{kernel: k, data: s, values: m.values, center: m.units.Center, meanVar: m.meanVar,
-		params: p}, nil
+	return p, theta[0], m.parts(p, []Data{s})[0], nil
 }
 
 const (
@@ -189,17 +182,19 @@ func (p *params) density(ctx context.Context, x []float64, of component) (float6
 	if p.far(x) {
 		return math.Inf(-1), nil
 	}
-	value, err := of.logLikelihood(ctx, p.Natural(x))
-	if undefined(err) || math.IsNaN(value) {
+	at, err := of.at(ctx, p.Natural(x))
+	if undefined(err) {
 		return math.Inf(-1), nil
 	}
-	return value + p.Prior(make([]float64, len(x)), x), err
-}
-
-// undefined reports whether a likelihood has no value at hyperparameters, which is no
-// failure.
-func undefined(err error) bool {
-	return errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged)
+	if err != nil {
+		return 0, err
+	}
+	value := at.logLikelihood()
+	at.free()
+	if math.IsNaN(value) {
+		return math.Inf(-1), nil
+	}
+	return value + p.Prior(make([]float64, len(x)), x), nil
 }
 
 // curvature returns minus the second derivatives of the log posterior density, from
@@ -209,10 +204,13 @@ func (p *params) curvature(ctx context.Context, x []float64, of component) (*mat
 	second := mat.NewDense(n, n, nil)
 	for j := range n {
 		for _, sign := range []float64{1, -1} {
-			at := slices.Clone(x)
-			at[j] += sign * curveStep
-			theta := p.Natural(at)
-			_, grad, err := of.evaluate(ctx, theta)
+			beside := slices.Clone(x)
+			beside[j] += sign * curveStep
+			theta, grad := p.Natural(beside), make([]float64, n)
+			at, err := of.at(ctx, theta)
+			if err == nil {
+				grad, err = at.gradient(ctx)
+			}
 			if undefined(err) {
 				grad, err = make([]float64, n), nil
 			}
@@ -220,7 +218,7 @@ func (p *params) curvature(ctx context.Context, x []float64, of component) (*mat
 				return nil, err
 			}
 			p.Chain(grad, theta)
-			p.Prior(grad, at)
+			p.Prior(grad, beside)
 			for i, g := range grad {
 				second.Set(i, j, second.At(i, j)-sign*g/(2*curveStep))
 			}

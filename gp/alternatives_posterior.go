@@ -31,7 +31,7 @@ func (p *Posterior) addAlternatives(condition func(*Model) (*Posterior, error)) 
 		if err != nil {
 			return err
 		}
-		q.solver, q.lower = nil, nil // its mean is all that is asked for
+		q.h, q.lower = nil, nil // its mean is all that is asked for
 		p.alternatives = append(p.alternatives, q)
 	}
 	return nil

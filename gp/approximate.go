@@ -37,29 +37,29 @@ func (m *Model) approximate(ctx context.Context, k kernel.Covariance, d Data) (*
 	p.measured = &measured{data: d.Clone(), obs: observe(m.values, m.shape, m.units.Center, m.noise, s)}
 	diag := make([]float64, s.Len())
 	if err := p.cov.Diag(ctx, diag, s.Nodes); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	most := mostNoise * slices.Max(diag)
 	var f []float64
 	var err error
 	if m.solver == Iterative {
-		p.data.Nodes, p.solver = s.Nodes, iteratively{p}
+		p.data.Nodes = s.Nodes
 		f, p.alpha, err = p.findIteratively(ctx, most)
 	} else {
 		f, p.alpha, err = p.findExactly(ctx, s.Nodes)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	p.pseudo(s.Nodes, f, most)
 	if err := p.factor(ctx); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	if err := p.unskew(ctx, f); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	if err := p.solveMean(ctx); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	return p, nil
 }
@@ -88,8 +88,8 @@ func (p *Posterior) unskew(ctx context.Context, f []float64) error {
 func (p *Posterior) variancesMeasured(ctx context.Context) ([]float64, error) {
 	n := p.data.Len()
 	out := make([]float64, n)
-	if h := p.factored(); h != nil {
-		h.InverseDiag(out)
+	if p.h != nil {
+		p.h.InverseDiag(out)
 		for k, q := range out {
 			out[k] = max(p.noise[k]*(1-p.noise[k]*q), 0)
 		}
@@ -131,7 +131,7 @@ func (p *Posterior) findExactly(ctx context.Context, nodes []int) (f, alpha []fl
 	if err := at.climb(ctx, nil); err != nil {
 		return nil, nil, err
 	}
-	p.measured.fit, p.measured.marginal = at.value, at.logMarginal()
+	p.measured.fit, p.measured.marginal = at.value, at.logLikelihood()
 	return at.f, at.alpha, nil
 }
 
@@ -153,17 +153,4 @@ func (m *measured) logScale(u Units) float64 {
 		return 0
 	}
 	return float64(m.obs.len()) * math.Log(u.Scale)
-}
-
-// logMarginal returns Laplace's approximation of the log marginal likelihood, with the
-// standard error of the determinant.
-func (p *Posterior) logMarginal(ctx context.Context) (value, se float64, err error) {
-	m := p.measured
-	if p.factored() != nil {
-		return m.marginal - m.logScale(p.model.units), 0, nil
-	}
-	if value, se, err = p.logDet(ctx); err != nil { // of B
-		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
-	}
-	return m.fit - value/2 - m.logScale(p.model.units), se / 2, nil
 }

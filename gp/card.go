@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,14 @@ type Card struct {
 	Device *gpu.Device // computations ask Use, which knows whether it was lost
 	Must   bool        // a failure of the card ends the computation; else the processor goes on
 
+	lost *loss
+	kept *hold // of the device
+	from int   // as plan.Limits.CardFrom; 0: that
+
 	mu       sync.Mutex // guards what follows
 	notes    []string
 	failures []string // among the notes
 	used     bool
-	lost     *loss
-	kept     *hold // of the device; nil until first used
-	from     int   // as plan.Limits.CardFrom; 0: that
 }
 
 // loss is whether a device was lost, for all Cards of it.
@@ -45,16 +47,7 @@ func (c *Card) New(must bool) *Card {
 	if c == nil {
 		return nil
 	}
-	return &Card{Device: c.Device, Must: must, lost: c.loss(), kept: c.keeps(), from: c.from}
-}
-
-func (c *Card) loss() *loss {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lost == nil {
-		c.lost = new(loss)
-	}
-	return c.lost
+	return &Card{Device: c.Device, Must: must, lost: c.lost, kept: c.kept, from: c.from}
 }
 
 // Use returns the device to compute on; nil: compute on the processor.
@@ -70,10 +63,9 @@ func (c *Card) Lost() error {
 	if c == nil {
 		return nil
 	}
-	l := c.loss()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
+	c.lost.mu.Lock()
+	defer c.lost.mu.Unlock()
+	return c.lost.err
 }
 
 // Did notes that something was computed on the device, as in "learned".
@@ -134,16 +126,6 @@ func (c *Card) Failures() []string {
 	return slices.Clone(c.failures)
 }
 
-// keeps returns what the device keeps.
-func (c *Card) keeps() *hold {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.kept == nil {
-		c.kept = new(hold)
-	}
-	return c.kept
-}
-
 // errNotThere is returned by what is called on a card for something that it cannot have.
 var errNotThere = errors.New("not on the card")
 
@@ -151,7 +133,7 @@ var errNotThere = errors.New("not on the card")
 // error where the processor has to go on: what was done counts for nothing then.
 func (c *Card) try(ctx context.Context, device *gpu.Device, what string, do func(s space.Space, h *hold) error) (done bool, err error) {
 	for first := true; device != nil; first = false {
-		failure, err := c.compute(ctx, func() error { return do(space.Card(device), c.keeps()) })
+		failure, err := c.compute(ctx, func() error { return do(space.Card(device), c.kept) })
 		switch {
 		case failure != nil && first && errors.Is(failure, gpu.ErrMemory) && c.forget(): // there is room now
 			continue
@@ -180,7 +162,7 @@ func (c *Card) compute(ctx context.Context, do func() error) (failure, err error
 
 // forget frees all that is kept, and reports whether there was something.
 func (c *Card) forget() bool {
-	some := c.keeps().empty()
+	some := c.kept.empty()
 	c.Device.Trim()
 	return some
 }
@@ -194,13 +176,10 @@ func (c *Card) Failed(err error) error {
 		return err
 	}
 	if lost {
-		l := c.loss()
-		l.mu.Lock()
-		if l.err == nil {
-			l.err = err
-		}
-		l.mu.Unlock()
-		c.keeps().empty()
+		c.lost.mu.Lock()
+		c.lost.err = cmp.Or(c.lost.err, err)
+		c.lost.mu.Unlock()
+		c.kept.empty()
 	}
 	if c.Must {
 		return err

@@ -155,5 +155,5 @@ func manyScales(t *testing.T, g *graph.Graph, fine kernel.Kernel) (kernel.Kernel
 		}
 		scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: f})
 	}
-	return kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+	return kernel.NewMultiscale(fine, kernel.Diffusion{}, scales)
 }

@@ -17,43 +17,52 @@ import (
 // Classifier gives every node the probability of each class. It is immutable and
 // safe for concurrent use. Callers must pass nodes of the kernel, and a number of
 // draws that is not negative.
-type Classifier interface {
-	// Classes returns the number of classes.
-	Classes() int
-	// Probabilities returns the probability of each class, a row per node. Rows
-	// add up to one.
-	Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error)
-	// Sample returns posterior draws of the class probabilities, each with a row
-	// per node. Their mean over many draws is the result of Probabilities. Draw s
-	// does not depend on the number of draws.
-	Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error)
-	// LeaveOneOut returns the probability of each class at every label given all
-	// other labels, or nil if that would need a fit per label.
-	LeaveOneOut() *mat.Dense
+type Classifier struct {
+	of          classPosterior
+	classes     int
+	leaveOneOut *mat.Dense // nil if that would need a fit per label
 }
 
-// telling is a Classifier that can tell how far it is.
-type telling interface {
-	probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error)
-	sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error)
+// classPosterior is what classifiers of a method compute at some nodes, and in some draws: they tell w how far they are.
+type classPosterior interface {
+	Probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error)
+	Sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error)
 }
 
-// ProbabilitiesProgress is the classifier's Probabilities that tells w how far it is.
-func ProbabilitiesProgress(ctx context.Context, c Classifier, nodes []int, w *progress.Work) (*mat.Dense, error) {
-	if t, ok := c.(telling); ok {
-		return t.probabilities(ctx, nodes, w)
+// Classes returns the number of classes.
+func (c *Classifier) Classes() int { return c.classes }
+
+// LeaveOneOut returns the probability of each class at every label given all
+// other labels, or nil if that would need a fit per label. It must not be changed.
+func (c *Classifier) LeaveOneOut() *mat.Dense { return c.leaveOneOut }
+
+// Probabilities returns the probability of each class, a row per node, and tells w how far it is. Rows
+// add up to one.
+func (c *Classifier) Probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error) {
+	if len(nodes) == 0 {
+		return &mat.Dense{}, nil
 	}
-	defer w.Done()
-	return c.Probabilities(ctx, nodes)
+	p, err := c.of.Probabilities(ctx, nodes, w)
+	if err != nil {
+		return nil, fmt.Errorf("class probabilities: %w", err)
+	}
+	w.Done()
+	return p, nil
 }
 
-// SampleProgress is the classifier's Sample that tells w how far it is.
-func SampleProgress(ctx context.Context, c Classifier, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
-	if t, ok := c.(telling); ok {
-		return t.sample(ctx, nodes, draws, seed, w)
+// Sample returns posterior draws of the class probabilities, each with a row
+// per node, and tells w how far it is. Their mean over many draws is the result of Probabilities. Draw s
+// does not depend on the number of draws.
+func (c *Classifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
+	if len(nodes) == 0 || draws == 0 {
+		return nil, nil
 	}
-	defer w.Done()
-	return c.Sample(ctx, nodes, draws, seed)
+	all, err := c.of.Sample(ctx, nodes, draws, seed, w)
+	if err != nil {
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
+	}
+	w.Done()
+	return all, nil
 }
 
 // ClassMethod says how classes are modelled.
@@ -161,7 +170,7 @@ type ClassifyReport struct {
 
 // Classify learns hyperparameters from labels, calibrates probabilities by
 // leave-one-out or held-out labels, and returns the classifier.
-func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
+func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (*Classifier, ClassifyReport, error) {
 	if err := l.Check(k.Nodes()); err != nil {
 		return nil, ClassifyReport{}, err
 	}
@@ -183,7 +192,7 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	if opts.Tol == 0 {
 		opts.Tol = defaultTol
 	}
-	var c Classifier
+	var c *Classifier
 	var r ClassifyReport
 	var err error
 	switch opts.Method {

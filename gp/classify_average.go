@@ -2,7 +2,6 @@ package gp
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,9 +12,8 @@ import (
 
 // averaged is the weighted mean of two classifiers.
 type averaged struct {
-	first, second Classifier
-	weight        float64    // of the second
-	leaveOneOut   *mat.Dense // nil unless both have it
+	first, second classPosterior
+	weight        float64 // of the second
 }
 
 // AverageClassifiers returns the weighted mean of two classifiers of the same labels, and the weight of the second: that under
@@ -23,19 +21,20 @@ type averaged struct {
 // classifier. It is a half where every class has one label, as nothing decides between them then. Score and Accuracy of
 // the report become those of the mean. Draws vary as those of the first. If a classifier knows no leave-one-out
 // probabilities, and they could decide, the result is the first with weight 0.
-func AverageClassifiers(first, second Classifier, l Labels, r *ClassifyReport) (Classifier, float64) {
-	a, b, class := first.LeaveOneOut(), second.LeaveOneOut(), scoredClasses(l.Class, l.Classes)
-	c := &averaged{first: first, second: second, weight: 0.5}
+func AverageClassifiers(first, second *Classifier, l Labels, r *ClassifyReport) (*Classifier, float64) {
+	a, b, class := first.leaveOneOut, second.leaveOneOut, scoredClasses(l.Class, l.Classes)
+	of := &averaged{first.of, second.of, 0.5}
+	c := &Classifier{of: of, classes: l.Classes}
 	if a == nil || b == nil {
 		if latent.Scored(class) > 0 {
 			return first, 0
 		}
-		return c, c.weight
+		return c, of.weight
 	}
-	c.weight = averageWeight(a, b, class)
-	c.leaveOneOut = c.mean(a, b)
+	of.weight = averageWeight(a, b, class)
+	c.leaveOneOut = of.mean(a, b)
 	r.score(c.leaveOneOut, class)
-	return c, c.weight
+	return c, of.weight
 }
 
 // averageWeight returns the w with the highest Σ log((1−w)·a + w·b) + log w + log(1−w), over the classes that are scored.
@@ -69,49 +68,29 @@ func (c *averaged) mean(a, b *mat.Dense) *mat.Dense {
 	return &out
 }
 
-func (c *averaged) Classes() int { return c.first.Classes() }
-
-func (c *averaged) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	return c.probabilities(ctx, nodes, nil)
-}
-
-func (c *averaged) probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error) {
-	if len(nodes) == 0 {
-		return &mat.Dense{}, nil
-	}
-	a, err := ProbabilitiesProgress(ctx, c.first, nodes, w)
+func (c *averaged) Probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error) {
+	a, err := c.first.Probabilities(ctx, nodes, w)
 	if err != nil {
 		return nil, err
 	}
-	b, err := c.second.Probabilities(ctx, nodes)
+	b, err := c.second.Probabilities(ctx, nodes, nil)
 	if err != nil {
 		return nil, err
 	}
 	return c.mean(a, b), nil
 }
 
-func (c *averaged) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
-	return c.sample(ctx, nodes, draws, seed, nil)
-}
-
-func (c *averaged) sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
-	all, err := SampleProgress(ctx, c.first, nodes, draws, seed, w)
-	if err != nil || len(all) == 0 {
-		return all, err
-	}
-	b, err := c.second.Probabilities(ctx, nodes)
+func (c *averaged) Sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
+	all, err := c.first.Sample(ctx, nodes, draws, seed, w)
 	if err != nil {
-		return nil, fmt.Errorf("samples of class probabilities: %w", err)
+		return nil, err
+	}
+	b, err := c.second.Probabilities(ctx, nodes, nil)
+	if err != nil {
+		return nil, err
 	}
 	for s, one := range all {
 		all[s] = c.mean(one, b)
 	}
 	return all, nil
-}
-
-func (c *averaged) LeaveOneOut() *mat.Dense {
-	if c.leaveOneOut == nil {
-		return nil
-	}
-	return mat.DenseCopyOf(c.leaveOneOut)
 }

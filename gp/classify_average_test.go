@@ -56,16 +56,16 @@ func TestAverageClassifiers(t *testing.T) {
 	}
 	about(t, "score", r.Score, latent.LogScore(c.LeaveOneOut(), scoredClasses(l.Class, l.Classes)), 1e-12)
 	all := make([]*mat.Dense, 3)
-	for q, one := range []Classifier{first, second, c} {
-		if all[q], err = one.Probabilities(background, rest); err != nil {
+	for q, one := range []*Classifier{first, second, c} {
+		if all[q], err = one.Probabilities(background, rest, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	own, err := first.Sample(background, rest, 2, 5)
+	own, err := first.Sample(background, rest, 2, 5, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	draws, err := c.Sample(background, rest, 2, 5)
+	draws, err := c.Sample(background, rest, 2, 5, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

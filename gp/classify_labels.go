@@ -51,12 +51,8 @@ func (l Labels) Check(nodes int) error {
 }
 
 // Select returns the chosen labels, in that order.
-func (l Labels) Select(chosen []int) Labels {
-	part := Labels{make([]int, len(chosen)), make([]int, len(chosen)), l.Classes}
-	for q, k := range chosen {
-		part.Nodes[q], part.Class[q] = l.Nodes[k], l.Class[k]
-	}
-	return part
+func (l Labels) Select(rows []int) Labels {
+	return Labels{chosen(l.Nodes, rows), chosen(l.Class, rows), l.Classes}
 }
 
 // Order returns the rows of labels sorted by node, then by class, so that

@@ -90,7 +90,7 @@ func scoredClasses(class []int, classes int) []int {
 type labelScore struct {
 	*classFactor
 	value         float64
-	byTemperature float64 // by the logarithm of the temperature
+	byTemperature float64
 
 	scale  float64
 	flat   []bool // where the variance is held at 0
@@ -106,11 +106,14 @@ func (f *classFactor) leaveOutScore(scale float64, k latent.Calibration) *labelS
 		s.flat[i] = v == 0
 	}
 	s.value, s.byTemperature = out.Scaled(scale).LogScore(f.labelClasses(), k, s.slopes)
+	s.byTemperature /= k.Temperature // and not by its logarithm
 	return s
 }
 
-// gradient returns the derivatives by the size natural parameters.
-func (s *labelScore) gradient(ctx context.Context, size int) ([]float64, error) {
+func (s *labelScore) logLikelihood() float64 { return s.value }
+
+// gradient returns the derivatives by the natural parameters and, last, by the temperature.
+func (s *labelScore) gradient(ctx context.Context) ([]float64, error) {
 	n, classes := s.y.Dims()
 	// By α and by q = [H⁻¹]_kk: mean = scale·(y − α/q), variance = scale²·(1/q − noise).
 	byAlpha, byQ := mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)
@@ -131,11 +134,11 @@ func (s *labelScore) gradient(ctx context.Context, size int) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	grad, err := s.contract(ctx, g, size)
+	grad, err := s.contract(ctx, g)
 	if err == nil && s.params.noise {
-		grad[size-1] += byNoise
+		grad[len(grad)-1] += byNoise
 	}
-	return grad, err
+	return append(grad, s.byTemperature), err
 }
 
 // leaveOutWeights returns the symmetric G with Σ_c ⟨a_c, dα_c⟩ + ⟨b_c, diag dH_c⁻¹⟩ =

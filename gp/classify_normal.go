@@ -35,7 +35,7 @@ type normalClassifier struct {
 }
 
 // classifyByRegression fits Dirichlet or OneVsAll.
-func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
+func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (*Classifier, ClassifyReport, error) {
 	r := ClassifyReport{ClassState: ClassState{Method: opts.Method, Solver: opts.Solver}}
 	p, starts, err := newParams(k, opts.Starts, opts.Method == Dirichlet)
 	if err != nil {
@@ -49,10 +49,13 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 		}
 		r.ClassState, r.Converged = *opts.State, true
 		c, err := t.condition(ctx, l, r.Theta, r.Calibration)
-		if err == nil && c.leaveOneOut != nil {
+		if err != nil {
+			return nil, r, err
+		}
+		if c.leaveOneOut != nil {
 			r.score(c.leaveOneOut, scoredClasses(l.Class, l.Classes))
 		}
-		return c, r, err
+		return c.classifier(), r, nil
 	}
 	if opts.Near != nil && len(opts.Near.Theta) != len(p.list) {
 		return nil, r, fmt.Errorf("%d values for %d parameters", len(opts.Near.Theta), len(p.list))
@@ -73,13 +76,18 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	}
 	opts.Progress.Part(finish, 0)
 	c, err := t.finish(ctx, &r)
+	if err != nil {
+		return nil, r, err
+	}
 	opts.Progress.Done()
-	return c, r, err
+	return c.classifier(), r, nil
 }
 
 // keep returns the classifier at the hyperparameters of an earlier report, or at those that the likelihood led to there,
-// whichever score higher, with a report that begins with own.
-func (t *tuner) keep(ctx context.Context, near *ClassifyReport, own ClassifyReport) (best *normalClassifier, r ClassifyReport, err error) {
+// whichever score higher, and the report, of the method and the solver of own.
+func (t *tuner) keep(ctx context.Context, near *ClassifyReport, own ClassifyReport) (*Classifier, ClassifyReport, error) {
+	var best *normalClassifier
+	r := own
 	for _, theta := range [][]float64{near.Theta, near.likely} {
 		if theta == nil {
 			continue
@@ -94,16 +102,22 @@ func (t *tuner) keep(ctx context.Context, near *ClassifyReport, own ClassifyRepo
 			best, r = c, trial
 		}
 	}
-	return best, r, nil
+	return best.classifier(), r, nil
+}
+
+func (c *normalClassifier) classifier() *Classifier {
+	return &Classifier{c, c.classes(), c.leaveOneOut}
 }
 
 // newRegressions returns the regressions of a method, and the scale of their
 // latent functions.
 func newRegressions(m ClassMethod, k kernel.Kernel, l Labels, p *params) (*regressions, float64) {
+	own, other, scale := side{target: 1}, side{target: -1}, 1.0 // the noise is one for all, so classes share their factor
 	if m == Dirichlet {
-		return newDirichlet(k, l, p)
+		own, other, scale = dirichletSides(l.Classes)
 	}
-	return newOneVsAll(k, l, p)
+	order, begin := l.byClass()
+	return &regressions{k, l.Select(order).Nodes, begin, own, other, 1, p}, scale
 }
 
 // newClassifier returns the classifier at theta without its solver.
@@ -190,31 +204,14 @@ func (c *normalClassifier) use(f *classFactor, left latent.Functions, l Labels) 
 	}
 }
 
-func (c *normalClassifier) Classes() int { return c.classes() }
-
-func (c *normalClassifier) LeaveOneOut() *mat.Dense {
-	if c.leaveOneOut == nil {
-		return nil
-	}
-	return mat.DenseCopyOf(c.leaveOneOut)
-}
-
-func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	return c.probabilities(ctx, nodes, nil)
-}
-
-func (c *normalClassifier) probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error) {
-	if len(nodes) == 0 {
-		return &mat.Dense{}, nil
-	}
+func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error) {
 	f, err := c.latents(ctx, nodes, w.Part(1, 0.1))
 	if err != nil {
-		return nil, fmt.Errorf("class probabilities: %w", err)
+		return nil, err
 	}
 	w.Part(1, 0)
 	p := mat.NewDense(len(nodes), c.classes(), nil)
 	f.Probabilities(p, latent.Calibration(c.calibration))
-	w.Done()
 	return p, nil
 }
 
@@ -222,7 +219,8 @@ func (c *normalClassifier) probabilities(ctx context.Context, nodes []int, w *pr
 // else the exact mean and a variance from draws.
 func (c *normalClassifier) latents(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	if c.exact != nil {
-		m := c.exact.unlabelled(nodes)
+		_, others := c.exact.labelled(nodes)
+		m := len(others)
 		if c.limits.Or().ExactVariance(m, len(c.nodes), plan.ClassProducts, kernel.DiagFlops(c.cov, m)) {
 			f, err := c.exact.predict(ctx, nodes, w)
 			if err != nil {
@@ -359,22 +357,14 @@ func columnsOf(x *mat.Dense, lo, hi int) *mat.Dense {
 }
 
 // Sample returns the softmax of pathwise draws, calibrated.
-func (c *normalClassifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
-	return c.sample(ctx, nodes, draws, seed, nil)
-}
-
-func (c *normalClassifier) sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
-	if len(nodes) == 0 || draws == 0 {
-		return nil, nil
-	}
+func (c *normalClassifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
 	f, err := c.draw(ctx, nodes, draws, seed, w)
 	if err != nil {
-		return nil, fmt.Errorf("samples of class probabilities: %w", err)
+		return nil, err
 	}
 	mean, err := c.mean(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("samples of class probabilities: %w", err)
+		return nil, err
 	}
-	w.Done()
 	return latent.Calibration(c.calibration).Draws(f, mean, draws, c.scale), nil
 }

@@ -193,9 +193,13 @@ func (f *classFactor) solve(ctx context.Context, dst, b *mat.Dense, columns int)
 	return nil
 }
 
+func (f *classFactor) logLikelihood() float64 { return f.lml }
+
+func (*classFactor) free() {}
+
 // gradient returns the derivative of lml by the natural parameters:
 // Σ_c tr(G_c ∂H_c), G_c = ½(α_cα_cᵀ − H_c⁻¹).
-func (f *classFactor) gradient(ctx context.Context, size int) ([]float64, error) {
+func (f *classFactor) gradient(ctx context.Context) ([]float64, error) {
 	n, classes := len(f.nodes), float64(f.classes())
 	g := mat.NewSymDense(n, nil)
 	out := g.RawSymmetric()
@@ -211,17 +215,17 @@ func (f *classFactor) gradient(ctx context.Context, size int) ([]float64, error)
 		vt := dense.View(f.vt)
 		dense.AddLower(triangle, -0.5, vt.T(), vt)
 	}
-	return f.contract(ctx, g, size)
+	return f.contract(ctx, g)
 }
 
 // contract returns ⟨g, ∂H⟩ by the natural parameters.
-func (f *classFactor) contract(ctx context.Context, g *mat.SymDense, size int) ([]float64, error) {
-	grad := make([]float64, size)
+func (f *classFactor) contract(ctx context.Context, g *mat.SymDense) ([]float64, error) {
+	grad := make([]float64, len(f.params.list))
 	own := grad
 	if f.params.noise {
-		own = grad[:size-1]
+		own = grad[:len(grad)-1]
 		for i := range f.nodes {
-			grad[size-1] += g.At(i, i)
+			grad[len(own)] += g.At(i, i)
 		}
 	}
 	return grad, f.cov.GramGrad(ctx, own, f.nodes, g)
@@ -230,22 +234,16 @@ func (f *classFactor) contract(ctx context.Context, g *mat.SymDense, size int) (
 // predict returns the posterior at the given nodes.
 func (f *classFactor) predict(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	out := latent.New(len(nodes), f.classes())
-	label := make(map[int]int, len(f.nodes)) // by node, one of its labels
-	for k, i := range f.nodes {
-		label[i] = k
-	}
-	var others, rows []int
-	for a, i := range nodes {
-		if k, ok := label[i]; ok {
+	label, rows := f.labelled(nodes)
+	for a, k := range label {
+		if k >= 0 {
 			f.atLabel(k, out.Mean.RawRowView(a), out.Variance.RawRowView(a))
-		} else {
-			others, rows = append(others, i), append(rows, a)
 		}
 	}
-	if len(others) == 0 {
+	if len(rows) == 0 {
 		return out, ctx.Err()
 	}
-	rest, err := f.predictOthers(ctx, others, w)
+	rest, err := f.predictOthers(ctx, chosen(nodes, rows), w)
 	if err != nil {
 		return latent.Functions{}, err
 	}
@@ -256,19 +254,20 @@ func (f *classFactor) predict(ctx context.Context, nodes []int, w *progress.Work
 	return out, nil
 }
 
-// unlabelled counts the nodes that have no label.
-func (f *classFactor) unlabelled(nodes []int) int {
-	has := make(map[int]bool, len(f.nodes))
-	for _, i := range f.nodes {
-		has[i] = true
+// labelled returns a label of every node, −1 for none, and which nodes have none.
+func (f *classFactor) labelled(nodes []int) (label, others []int) {
+	of := make(map[int]int, len(f.nodes))
+	for k, i := range f.nodes {
+		of[i] = k
 	}
-	count := 0
-	for _, i := range nodes {
-		if !has[i] {
-			count++
+	label = make([]int, len(nodes))
+	for a, i := range nodes {
+		k, has := of[i]
+		if label[a] = k; !has {
+			label[a], others = -1, append(others, a)
 		}
 	}
-	return count
+	return label, others
 }
 
 // atLabel sets the posterior at the node of label k: mean y − noise·α, and the

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/gp/internal/latent"
 	"grfgp/kernel"
 )
 
@@ -112,7 +111,7 @@ func TestClassGradient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			grad, err := f.gradient(background, len(theta))
+			grad, err := f.gradient(background)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,11 +156,11 @@ func TestStackedClasses(t *testing.T) {
 			if worst := mat.Norm(&gap, 2) / mat.Norm(a.alpha, 2); worst > 1e-3 {
 				t.Errorf("%s, %v: weights differ by %.2g", name, method, worst)
 			}
-			x, err := a.Sample(background, allNodes(34), 3, 5)
+			x, err := a.Sample(background, allNodes(34), 3, 5, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			y, err := b.Sample(background, allNodes(34), 3, 5)
+			y, err := b.Sample(background, allNodes(34), 3, 5, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,13 +187,9 @@ func TestLeaveOutGradient(t *testing.T) {
 				p, theta := startOf(t, k, method)
 				tune := &tuner{kernel: k, labels: someLabels(20, 1), params: p, method: method}
 				tune.sample()
+				of := &params{list: append(slices.Clone(p.list), kernel.Param{Name: "temperature", Start: 1, Positive: true})}
 				at := func(theta []float64) (float64, []float64) {
-					n := len(theta) - 1
-					value, grad, err := tune.leaveOut(background, theta[:n], latent.Calibration{Temperature: theta[n], Spread: 0.7})
-					if err != nil {
-						t.Fatal(err)
-					}
-					slope, err := grad()
+					value, slope, err := evaluate(&leftOut{tuner: tune, params: of, spread: 0.7}, theta)
 					if err != nil {
 						t.Fatal(err)
 					}

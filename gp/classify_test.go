@@ -56,16 +56,16 @@ func TestClassSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := c.Probabilities(background, allNodes(34))
+		p, err := c.Probabilities(background, allNodes(34), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		const draws = 4000
-		all, err := c.Sample(background, allNodes(34), draws, 3)
+		all, err := c.Sample(background, allNodes(34), draws, 3, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		few, err := c.Sample(background, []int{4, 33}, 2, 3)
+		few, err := c.Sample(background, []int{4, 33}, 2, 3, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestClassMethodsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := c.Probabilities(background, rest)
+		p, err := c.Probabilities(background, rest, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestClassifyIteratively(t *testing.T) {
 		if (c.LeaveOneOut() == nil) != (solver == Iterative) {
 			t.Errorf("%v: leaving one out is %v", solver, c.LeaveOneOut() != nil)
 		}
-		p, err := c.Probabilities(background, rest)
+		p, err := c.Probabilities(background, rest, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestFewLabels(t *testing.T) {
 				t.Errorf("%s, %v: %v", name, ClassMethod(m), err)
 				continue
 			}
-			p, err := c.Probabilities(background, allNodes(34))
+			p, err := c.Probabilities(background, allNodes(34), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -286,7 +286,7 @@ func TestClassifyDeterministic(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, err := c.Probabilities(background, rest)
+				p, err := c.Probabilities(background, rest, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -303,7 +303,7 @@ func TestClassifyDeterministic(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, err := c.Probabilities(background, rest); err != nil || !mat.Equal(first, p) {
+			if p, err := c.Probabilities(background, rest, nil); err != nil || !mat.Equal(first, p) {
 				t.Errorf("%v, %v: the state gives something else (%v)", ClassMethod(m), solver, err)
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp/internal/latent"
@@ -69,30 +68,17 @@ func (t *tuner) factors(ctx context.Context, theta []float64) ([]*classFactor, e
 	return parts, nil
 }
 
-// logLikelihood returns the log likelihood of all parts.
-func (t *tuner) logLikelihood(ctx context.Context, theta []float64) (sum float64, err error) {
-	parts, err := t.factors(ctx, theta)
-	for _, f := range parts {
-		sum += f.lml
-	}
-	return sum, err
-}
-
-// gradients adds up what a function returns for each part.
-func (t *tuner) gradients(ctx context.Context, size int, of func(part int) ([]float64, error)) ([]float64, error) {
-	all := make([][]float64, len(t.parts))
-	err := parallel.Blocks(ctx, len(all), func(_, k int) (err error) {
-		all[k], err = of(k)
-		return err
-	})
+// at returns the log likelihood of all parts.
+func (t *tuner) at(ctx context.Context, theta []float64) (evaluation, error) {
+	factors, err := t.factors(ctx, theta)
 	if err != nil {
 		return nil, err
 	}
-	sum := make([]float64, size)
-	for _, g := range all {
-		floats.Add(sum, g)
+	all := make(together, len(factors))
+	for k, f := range factors {
+		all[k] = f
 	}
-	return sum, nil
+	return all, nil
 }
 
 // learn sets hyperparameters, calibration and scores from a sample of the labels. Near says that the one start is from a
@@ -103,11 +89,12 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, near bool, maxIte
 	if byScore && near {
 		return t.learnByScore(ctx, starts, 0, min(maxIter, scoreIters), tol, r)
 	}
-	best, err := t.bestStart(ctx, starts)
+	likelihood := counted{t, t.count}
+	best, err := bestStart(ctx, likelihood, starts, false)
 	if err != nil {
 		return err
 	}
-	theta, fit, _, err := t.params.climbBy(ctx, best, climbing{maxIter: maxIter, tol: tol}, t.likelihood)
+	theta, fit, _, err := t.params.climbBy(ctx, best, climbing{maxIter: maxIter, tol: tol}, likelihood)
 	if err != nil {
 		return err
 	}
@@ -126,28 +113,16 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, near bool, maxIte
 			return err
 		}
 	}
-	r.LogLikelihood, err = t.logLikelihood(ctx, r.Theta)
-	return err
+	return t.report(ctx, r)
 }
 
-// bestStart returns the start with the highest likelihood.
-func (t *tuner) bestStart(ctx context.Context, starts [][]float64) ([]float64, error) {
-	best, most := starts[0], math.Inf(-1)
-	for _, theta := range starts {
-		if len(starts) == 1 {
-			break
-		}
-		value, err := t.logLikelihood(ctx, theta)
-		t.count.add()
-		switch {
-		case errors.Is(err, solve.ErrNotPositiveDefinite):
-		case err != nil:
-			return nil, err
-		case value > most:
-			best, most = theta, value
-		}
+// report sets the log likelihood at the report's hyperparameters.
+func (t *tuner) report(ctx context.Context, r *ClassifyReport) error {
+	at, err := t.at(ctx, r.Theta)
+	if err == nil {
+		r.LogLikelihood = at.logLikelihood()
 	}
-	return best, nil
+	return err
 }
 
 // learnByScore climbs the score from the start that has the highest. The result is taken if it gains more than least nats.
@@ -172,9 +147,7 @@ func (t *tuner) learnByScore(ctx context.Context, starts [][]float64, least floa
 	if err := t.refine(ctx, least, maxIter, max(tol, refineTol), r); err != nil {
 		return err
 	}
-	var err error
-	r.LogLikelihood, err = t.logLikelihood(ctx, r.Theta)
-	return err
+	return t.report(ctx, r)
 }
 
 // tests returns how often leave-one-out scores are computed, about.
@@ -340,30 +313,18 @@ func (t *tuner) amplified(theta []float64, factor float64) []float64 {
 // refine climbs the probability of labels given the others, and the weak prior, from
 // the report's hyperparameters. Its result is taken if it gains more than least nats.
 func (t *tuner) refine(ctx context.Context, least float64, maxIter int, tol float64, r *ClassifyReport) error {
-	size := len(r.Theta)
-	p := &params{list: append(slices.Clone(t.params.list), kernel.Param{Name: "temperature", Start: 1, Positive: true})}
-	first, most := math.NaN(), math.Inf(-1)
-	theta, fit, _, err := p.climbBy(ctx, append(slices.Clone(r.Theta), r.Temperature), climbing{maxIter: maxIter, tol: tol},
-		func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
-			defer t.count.add()
-			value, grad, err := t.leaveOut(ctx, theta[:size], latent.Calibration{Temperature: theta[size], Spread: r.Spread})
-			if err == nil {
-				penalised := value + p.Prior(make([]float64, size+1), p.Free(theta))
-				if math.IsNaN(first) {
-					first = penalised
-				}
-				most = max(most, penalised)
-			}
-			return value, grad, err
-		})
+	of := &leftOut{tuner: t, spread: r.Spread, first: math.NaN(), most: math.Inf(-1)}
+	of.params = &params{list: append(slices.Clone(t.params.list), kernel.Param{Name: "temperature", Start: 1, Positive: true})}
+	theta, fit, _, err := of.params.climbBy(ctx, append(slices.Clone(r.Theta), r.Temperature), climbing{maxIter: maxIter, tol: tol},
+		counted{of, t.count})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil || !(most-first > least):
+	case err != nil || !(of.most-of.first > least):
 		return nil // what was learned so far stands
 	}
 	refined := *r
-	refined.Theta, refined.refined = theta[:size], true
+	refined.Theta, refined.refined = theta[:len(r.Theta)], true
 	if err := t.rate(ctx, &refined); errors.Is(err, solve.ErrNotPositiveDefinite) {
 		return nil
 	} else if err != nil {
@@ -374,48 +335,35 @@ func (t *tuner) refine(ctx context.Context, least float64, maxIter int, tol floa
 	return nil
 }
 
-// marginal is the objective of learning by the likelihood: that of all parts, with its gradient.
-func (t *tuner) likelihood(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
-	defer t.count.add()
-	parts, err := t.factors(ctx, theta)
-	if err != nil {
-		return 0, nil, err
-	}
-	sum := 0.0
-	for _, f := range parts {
-		sum += f.lml
-	}
-	return sum, func() ([]float64, error) {
-		return t.gradients(ctx, len(theta), func(k int) ([]float64, error) { return parts[k].gradient(ctx, len(theta)) })
-	}, nil
+// leftOut is the log probability of the labels of all parts given the others, as a function of the hyperparameters and, last, the
+// temperature.
+type leftOut struct {
+	*tuner
+	params      *params
+	spread      float64
+	first, most float64 // with the weak prior: the first value, NaN before it, and the highest
 }
 
-// leaveOut returns the log probability of the labels of all parts given the others,
-// with its derivatives by theta and, last, by the temperature.
-func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibration) (sum float64, grad func() ([]float64, error),
-	err error) {
-	size := len(theta)
-	factors, err := t.factors(ctx, theta)
+func (l *leftOut) at(ctx context.Context, theta []float64) (evaluation, error) {
+	last := len(theta) - 1
+	factors, err := l.factors(ctx, theta[:last])
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	scores := make([]*labelScore, len(factors))
-	err = parallel.Blocks(ctx, len(factors), func(_, part int) error {
-		scores[part] = factors[part].leaveOutScore(t.scale, k)
+	all := make(together, len(factors))
+	err = parallel.Blocks(ctx, len(factors), func(_, k int) error {
+		all[k] = factors[k].leaveOutScore(l.scale, latent.Calibration{Temperature: theta[last], Spread: l.spread})
 		return nil
 	})
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	for _, s := range scores {
-		sum += s.value
+	penalised := all.logLikelihood() + l.params.Prior(make([]float64, len(theta)), l.params.Free(theta))
+	if math.IsNaN(l.first) {
+		l.first = penalised
 	}
-	return sum, func() ([]float64, error) {
-		return t.gradients(ctx, size+1, func(part int) ([]float64, error) {
-			g, err := scores[part].gradient(ctx, size)
-			return append(g, scores[part].byTemperature/k.Temperature), err
-		})
-	}, nil
+	l.most = max(l.most, penalised)
+	return all, nil
 }
 
 // rate sets the calibration and the scores of the report's hyperparameters, by

@@ -11,7 +11,7 @@ import (
 
 // classifyVariationally fits Variational or RobustMax. Hyperparameters start from
 // the Dirichlet fit; with more labels than Exact takes they stay there.
-func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
+func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (*Classifier, ClassifyReport, error) {
 	r := ClassifyReport{ClassState: ClassState{Method: opts.Method, Solver: opts.Solver, Calibration: uncalibrated}}
 	params, _, err := newParams(k, nil, true)
 	if err != nil {
@@ -34,7 +34,7 @@ func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts 
 			return nil, r, err
 		}
 		r.Theta, r.Evaluations = start.Theta, start.Evaluations
-		_, scale := newDirichlet(k, l, nil)
+		_, _, scale := dirichletSides(l.Classes)
 		for j, p := range k.Params() {
 			if p.Variance { // from standardised units to log odds
 				r.Theta[j] *= scale * scale / (start.Temperature * start.Temperature)
@@ -48,6 +48,6 @@ func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts 
 	r.Theta, r.LogLikelihood, r.Converged = fit.Theta, fit.Bound, fit.Converged
 	r.Evaluations += fit.Evaluations
 	r.Calibration = Calibration(fit.Calibration)
-	r.score(c.LeaveOneOut(), scoredClasses(l.Class, l.Classes))
-	return c, r, nil
+	r.score(fit.LeaveOneOut, scoredClasses(l.Class, l.Classes))
+	return &Classifier{c, l.Classes, fit.LeaveOneOut}, r, nil
 }

@@ -5,24 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"grfgp/solve"
 )
-
-// objective is a log likelihood with its gradient, in natural parameters.
-type objective func(ctx context.Context, theta []float64) (value float64, grad []float64, err error)
-
-// steepness is a log likelihood whose gradient, in natural parameters, is computed when it is wanted: values that are
-// too low need none.
-type steepness func(ctx context.Context, theta []float64) (value float64, grad func() ([]float64, error), err error)
-
-// both returns an objective as one whose gradient is there at once.
-func (of objective) both() steepness {
-	return func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
-		value, grad, err := of(ctx, theta)
-		return value, func() ([]float64, error) { return grad, nil }, err
-	}
-}
 
 // climbing says how an objective is climbed.
 type climbing struct {
@@ -37,9 +20,9 @@ var errNoStart = errors.New("the likelihood has no finite value at the start")
 
 // climbBy maximises an exact objective and the weak prior from theta by BFGS, until the next steps promise less than the
 // tolerance or a rival is far better. It may begin with a known curvature, and returns that at its end.
-func (p *params) climbBy(ctx context.Context, theta []float64, c climbing, of steepness) (best []float64, r FitReport, end *curvature,
+func (p *params) climbBy(ctx context.Context, theta []float64, c climbing, of component) (best []float64, r FitReport, end *curvature,
 	err error) {
-	var undefined error // why the last value is not finite
+	var why error // the last value is not finite
 	// Where there is no value the step was too long, and the line search turns back.
 	at := func(x []float64) (point, error) {
 		out := point{x: x, f: math.Inf(1)}
@@ -47,18 +30,18 @@ func (p *params) climbBy(ctx context.Context, theta []float64, c climbing, of st
 			return out, nil
 		}
 		theta := p.Natural(x)
-		value, grad, err := of(ctx, theta)
-		if errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged) {
-			undefined = err
+		at, err := of.at(ctx, theta)
+		if undefined(err) {
+			why = err
 			return out, nil // as if too far
 		}
 		if err != nil {
 			return out, err
 		}
 		r.Evaluations++
-		out.f = -(value + p.Prior(make([]float64, len(x)), x))
+		out.f = -(at.logLikelihood() + p.Prior(make([]float64, len(x)), x))
 		out.steep = func() ([]float64, error) {
-			grad, err := grad()
+			grad, err := at.gradient(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -76,7 +59,7 @@ func (p *params) climbBy(ctx context.Context, theta []float64, c climbing, of st
 		return nil, r, nil, err
 	}
 	if !d.now.finite() {
-		return nil, r, nil, errors.Join(errNoStart, undefined)
+		return nil, r, nil, errors.Join(errNoStart, why)
 	}
 	ends := ending{tol: c.tol, rival: c.rival}
 	for r.Iterations < c.maxIter && !r.Converged {
@@ -142,10 +125,13 @@ type point struct {
 	steep   func() ([]float64, error) // computes grad
 }
 
-// differentiate computes the gradient.
+// differentiate computes the gradient. A point without one has no value either.
 func (p *point) differentiate() (err error) {
 	if p.finite() && p.grad == nil {
 		p.grad, err = p.steep()
+	}
+	if undefined(err) {
+		p.f, err = math.Inf(1), nil
 	}
 	return err
 }

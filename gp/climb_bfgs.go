@@ -144,11 +144,7 @@ func (d *descent) search(at function, way []float64, slope float64) (best point,
 		if err != nil {
 			return next, t, err
 		}
-		if !next.finite() {
-			high, t = t, low+(t-low)/4
-			continue
-		}
-		if next.f > d.now.f+sufficient*t*slope || next.f > best.f {
+		if next.finite() && (next.f > d.now.f+sufficient*t*slope || next.f > best.f) {
 			wide := t - low
 			high = t
 			t = low + wide*min(0.7, max(0.1, bottom(before, slopeBefore*wide, next.f)))
@@ -156,6 +152,10 @@ func (d *descent) search(at function, way []float64, slope float64) (best point,
 		}
 		if err := next.differentiate(); err != nil {
 			return next, t, err
+		}
+		if !next.finite() {
+			high, t = t, low+(t-low)/4
+			continue
 		}
 		slopeHere := inner(next.grad, way)
 		best, length = next, t

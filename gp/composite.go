@@ -6,19 +6,26 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/plan"
 	"grfgp/solve"
 )
 
-// choosePatches chooses samples of Gaussian data, as the kernel wants them if the noise is
-// equal: see patches.
-func choosePatches(k kernel.Kernel, d Data, of plan.Patches) [][]int {
-	if own := kernel.TrainingOf(k).Patches; own != nil && equalNoise(d) {
-		return own(d.Nodes, of.Windows, of.Size, of.Scattered)
+// patches returns samples of standardised data. Of Gaussian data with equal noise the kernel may choose them. Fitted exactly, they are a
+// start that costs the same at any size.
+func (m *Model) patches(d Data, of plan.Patches) []Data {
+	chosen := patches(d.Nodes, of)
+	if own := kernel.TrainingOf(m.kernel).Patches; own != nil && m.values == Gaussian && equalNoise(d) {
+		chosen = own(d.Nodes, of.Windows, of.Size, of.Scattered)
 	}
-	return patches(d.Nodes, of)
+	all := make([]Data, len(chosen))
+	for k, rows := range chosen {
+		all[k] = d.Select(rows)
+	}
+	return all
 }
 
 // patches chooses samples of the given nodes and returns each as positions in the
@@ -49,12 +56,65 @@ func patches(nodes []int, of plan.Patches) [][]int {
 	return all
 }
 
-// component is the exact log likelihood of a part of the data. Sums over components
-// are composite likelihoods: they treat the parts as independent.
+// component is the log likelihood of a part of the data, or of several parts, as a function of the hyperparameters.
 type component interface {
-	logLikelihood(ctx context.Context, theta []float64) (float64, error)
-	// evaluate returns the gradient as well, in natural parameters.
-	evaluate(ctx context.Context, theta []float64) (float64, []float64, error)
+	at(ctx context.Context, theta []float64) (evaluation, error)
+}
+
+// evaluation is a log likelihood at hyperparameters. Its gradient is computed when it is wanted: values that are too low need none.
+type evaluation interface {
+	logLikelihood() float64
+	// gradient returns the derivatives by natural parameters, and gives memory back as free does.
+	gradient(ctx context.Context) ([]float64, error)
+	// free gives memory back where no gradient is wanted.
+	free()
+}
+
+// composite is the sum of the log likelihoods of parts, as if they were independent.
+type composite[P component] []P
+
+func (c composite[P]) at(ctx context.Context, theta []float64) (evaluation, error) {
+	all := make(together, len(c))
+	err := eachPart(len(c), func(k int) (err error) {
+		all[k], err = c[k].at(ctx, theta)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// together are the evaluations of all parts.
+type together []evaluation
+
+func (t together) logLikelihood() (sum float64) {
+	for _, part := range t {
+		sum += part.logLikelihood()
+	}
+	return sum
+}
+
+func (t together) gradient(ctx context.Context) ([]float64, error) {
+	all := make([][]float64, len(t))
+	err := eachPart(len(t), func(k int) (err error) {
+		all[k], err = t[k].gradient(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	sum := make([]float64, len(all[0]))
+	for _, grad := range all {
+		floats.Add(sum, grad)
+	}
+	return sum, nil
+}
+
+func (t together) free() {
+	for _, part := range t {
+		part.free()
+	}
 }
 
 // eachPart calls do for n parts at the same time, the last one, which is the largest of
@@ -70,64 +130,27 @@ func eachPart(n int, do func(k int) error) error {
 	return nil
 }
 
-// compositeLogLikelihood returns the sum over components.
-func compositeLogLikelihood[P component](ctx context.Context, all []P, theta []float64) (sum float64, err error) {
-	values := make([]float64, len(all))
-	err = eachPart(len(all), func(k int) (err error) {
-		values[k], err = all[k].logLikelihood(ctx, theta)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	for _, v := range values {
-		sum += v
-	}
-	return sum, nil
-}
-
-// compositeObjective is the composite log likelihood and its gradient.
-func compositeObjective[P component](all []P) objective {
-	return func(ctx context.Context, theta []float64) (sum float64, grad []float64, err error) {
-		values, grads := make([]float64, len(all)), make([][]float64, len(all))
-		err = eachPart(len(all), func(k int) (err error) {
-			values[k], grads[k], err = all[k].evaluate(ctx, theta)
-			return err
-		})
-		if err != nil {
-			return 0, nil, err
-		}
-		grad = make([]float64, len(theta))
-		for k, g := range grads {
-			sum += values[k]
-			for j, v := range g {
-				grad[j] += v
-			}
-		}
-		return sum, grad, nil
-	}
-}
-
 // startsBehind is the distance, in nats, from the best start from which further ones of an ordered list are
 // not tried.
 const startsBehind = 20
 
-// bestStart returns the start with the highest composite likelihood. If they are ordered, those after one that is
-// far below the best are not tried.
-func bestStart[P component](ctx context.Context, all []P, starts [][]float64, ordered bool, count *evaluations) ([]float64, error) {
+// bestStart returns the start with the highest likelihood. If they are ordered, those after one that is far below the best are not
+// tried.
+func bestStart(ctx context.Context, of component, starts [][]float64, ordered bool) ([]float64, error) {
 	if len(starts) == 1 {
 		return starts[0], nil
 	}
 	best, most := starts[0], math.Inf(-1)
 	for _, theta := range starts {
-		value, err := compositeLogLikelihood(ctx, all, theta)
-		count.add()
-		if errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged) {
+		at, err := of.at(ctx, theta)
+		if undefined(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
+		value := at.logLikelihood()
+		at.free()
 		if ordered && value < most-startsBehind {
 			break
 		}
@@ -136,4 +159,9 @@ func bestStart[P component](ctx context.Context, all []P, starts [][]float64, or
 		}
 	}
 	return best, nil
+}
+
+// undefined reports whether a likelihood has no value at hyperparameters, which is no failure.
+func undefined(err error) bool {
+	return errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged)
 }

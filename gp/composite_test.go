@@ -35,16 +35,30 @@ func TestPatches(t *testing.T) {
 // bump is highest at 2 and has no factor at 3.
 type bump struct{ failure error }
 
-func (b bump) logLikelihood(_ context.Context, theta []float64) (float64, error) {
+func (b bump) at(_ context.Context, theta []float64) (evaluation, error) {
 	if theta[0] == 3 {
-		return 0, fmt.Errorf("a bump: %w", b.failure)
+		return nil, fmt.Errorf("a bump: %w", b.failure)
 	}
-	return -(theta[0] - 2) * (theta[0] - 2), nil
+	return place(theta[0]), nil
 }
 
-func (b bump) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
-	value, err := b.logLikelihood(ctx, theta)
-	return value, []float64{-2 * (theta[0] - 2)}, err
+// place is a bump somewhere.
+type place float64
+
+func (p place) logLikelihood() float64 { return float64(-(p - 2) * (p - 2)) }
+func (p place) gradient(context.Context) ([]float64, error) {
+	return []float64{float64(-2 * (p - 2))}, nil
+}
+func (place) free() {}
+
+// evaluate returns a log likelihood with its gradient.
+func evaluate(of component, theta []float64) (float64, []float64, error) {
+	at, err := of.at(background, theta)
+	if err != nil {
+		return 0, nil, err
+	}
+	grad, err := at.gradient(background)
+	return at.logLikelihood(), grad, err
 }
 
 func TestBestStart(t *testing.T) {
@@ -62,12 +76,12 @@ func TestBestStart(t *testing.T) {
 		{[][]float64{{3}, {3}}, solve.ErrNotPositiveDefinite, []float64{3}, nil},
 		{[][]float64{{0}, {3}, {1}}, broken, nil, broken},
 	} {
-		got, err := bestStart(background, []bump{{c.failure}, {c.failure}}, c.starts, false, nil)
+		got, err := bestStart(background, composite[bump]{{c.failure}, {c.failure}}, c.starts, false)
 		if !slices.Equal(got, c.want) || !errors.Is(err, c.err) {
 			t.Errorf("of %v: %v and error %v, want %v and %v", c.starts, got, err, c.want, c.err)
 		}
 	}
-	value, grad, err := compositeObjective([]bump{{}, {}})(background, []float64{1})
+	value, grad, err := evaluate(composite[bump]{{}, {}}, []float64{1})
 	if value != -2 || !slices.Equal(grad, []float64{4}) || err != nil {
 		t.Errorf("the composite of two: %v, %v, %v", value, grad, err)
 	}
@@ -82,21 +96,18 @@ func TestPartsTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, k := range ringKernels(t, g) {
-		var want, wantGrad, wantScores []float64
+		var want float64
+		var wantGrad, wantScores []float64
 		for _, threads := range testkit.FewIfRaced(2, []int{1, 7, 2, 16}) {
 			runtime.GOMAXPROCS(threads)
 			l, theta := likelihoodOf(t, k, someData(3000, 1800, 6), 1)
-			parts := l.patches(plan.Patches{Windows: 4, Size: 80, Scattered: 150})
-			cache(parts, plan.Default().CacheBytes)
-			all := make([]*scored, len(parts))
-			for p := range all {
-				all[p] = &scored{marginal: parts[p]}
-			}
+			m := &Model{kernel: k, meanVar: l.meanVar}
+			all := m.parts(l.params, m.patches(l.data, plan.Patches{Windows: 4, Size: 80, Scattered: 150}))
 			if threads == 1 {
 				wantGrad = make([]float64, len(theta))
 				sum := 0.0
 				for _, p := range all {
-					value, grad, err := p.evaluate(background, theta)
+					value, grad, err := evaluate(p, theta)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -105,23 +116,22 @@ func TestPartsTogether(t *testing.T) {
 						wantGrad[j] += v
 					}
 				}
-				want = []float64{sum, sum}
+				want = sum
 				for _, p := range all {
+					p.(*marginal).seen = nil
 					wantScores = append(wantScores, step[score](t)(p.score(background, theta)).leaveOneOut)
 				}
 			}
-			value, steep, err := together(all)(background, theta)
+			value, grad, err := evaluate(all, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := []float64{value, step[float64](t)(compositeLogLikelihood(background, all, theta))}
-			grad := step[[]float64](t)(steep())
 			var scores []float64
 			for _, p := range all {
-				scores = append(scores, p.seen[0].leaveOneOut)
+				scores = append(scores, p.(*marginal).seen[0].leaveOneOut)
 			}
-			if !slices.Equal(got, want) || !slices.Equal(grad, wantGrad) {
-				t.Errorf("%s at %d threads: %v and %v, want %v and %v", name, threads, got, grad, want, wantGrad)
+			if value != want || !slices.Equal(grad, wantGrad) {
+				t.Errorf("%s at %d threads: %v and %v, want %v and %v", name, threads, value, grad, want, wantGrad)
 			}
 			near(t, name+": leave-one-out score", scores, wantScores, 1e-6)
 		}

@@ -39,7 +39,7 @@ type Posterior struct {
 	cov      kernel.Covariance // prior with the unknown mean
 	data     Data              // standardised
 	noise    []float64         // variance per value
-	solver   solver            // of H
+	h        inverse           // H, factored; nil: systems are solved by iteration
 	alpha    []float64         // H⁻¹y
 	lower    []float64         // L⁻¹y with a Cholesky factor, of which a further Condition keeps what it has
 	start    []float64         // where a further Condition starts to iterate; nil: at alpha
@@ -59,14 +59,16 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.values != Gaussian {
-		p, err := m.approximate(ctx, k, d)
-		if err != nil {
-			return nil, err
-		}
-		return p, p.addAlternatives(func(m *Model) (*Posterior, error) { return m.Condition(ctx, d) })
+	var p *Posterior
+	if m.values == Gaussian {
+		p, err = m.conditionStandard(ctx, k, m.units.standard(d))
+	} else if p, err = m.approximate(ctx, k, d); err == nil {
+		err = p.addAlternatives(func(m *Model) (*Posterior, error) { return m.Condition(ctx, d) })
 	}
-	return m.conditionStandard(ctx, k, m.units.standard(d))
+	if err != nil {
+		return nil, fmt.Errorf("conditioning: %w", err)
+	}
+	return p, nil
 }
 
 // conditionStandard returns the posterior given standardised Gaussian measurements.
@@ -75,7 +77,7 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 	if m.solver == Iterative {
 		var err error
 		if p.share, err = newShare(ctx, m.ranks, m.kernel, s, m.meanVar, m.how.within().SharedFrom); err != nil {
-			return nil, fmt.Errorf("conditioning: %w", err)
+			return nil, err
 		}
 		if p.share != nil {
 			s = p.share.data()
@@ -83,11 +85,11 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 	}
 	p.prior, p.cov, p.data, p.noise = k, kernel.WithConstant(k, m.meanVar), s, noises(s, m.noise)
 	if err := p.factor(ctx); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	p.alpha = make([]float64, s.Len())
 	if err := p.solveMean(ctx); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
+		return nil, err
 	}
 	return p, p.addStandard(ctx)
 }
@@ -95,13 +97,12 @@ func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Da
 // factor factors H, or prepares to solve it by iteration.
 func (p *Posterior) factor(ctx context.Context) error {
 	if p.model.solver == Iterative {
-		p.solver = iteratively{p}
 		if p.measured != nil || p.model.how.Plain {
 			return nil
 		}
 		table, err := tableOf(ctx, p.cov, p.data.Nodes, p.noise)
 		if table != nil {
-			p.solver = exactly{table}
+			p.h = table
 		}
 		return err
 	}
@@ -113,7 +114,7 @@ func (p *Posterior) factor(ctx context.Context) error {
 		h.SetSym(i, i, h.At(i, i)+v)
 	}
 	chol, err := solve.NewCholeskyContext(ctx, h)
-	p.solver = exactly{chol}
+	p.h = chol
 	return err
 }
 
@@ -125,7 +126,7 @@ func (p *Posterior) solveMean(ctx context.Context) error {
 		return ctx.Err()
 	}
 	y := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
-	return p.solver.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
+	return p.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
 }
 
 // Factored reports whether the exact solver factored the covariance matrix of the
@@ -153,12 +154,8 @@ func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
 		return nil, err
 	}
 	s := p.model.units.standard(d)
-	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, noise: slices.Concat(p.noise, noises(s, p.model.noise))}
-	var err error
-	if q.data, err = p.data.Slice(0, p.data.Len()).Append(s); err != nil { // sliced: p keeps its own
-		return nil, err
-	}
-	if err := q.extend(ctx, p); err != nil {
+	q, err := p.extended(ctx, s, noises(s, p.model.noise))
+	if err != nil {
 		return nil, fmt.Errorf("conditioning on %d more measurements: %w", d.Len(), err)
 	}
 	return q, q.addStandard(ctx)
@@ -184,22 +181,24 @@ func (p *Posterior) ConditionOnMeans(ctx context.Context, nodes []int) (*Posteri
 		s.Y = append(s.Y, (v-u.Center)/u.Scale)
 		s.NoiseVar = append(s.NoiseVar, noise/u.Scale/u.Scale)
 	}
-	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, measured: p.measured, noise: slices.Concat(p.noise, s.NoiseVar)}
-	if q.data, err = p.data.Slice(0, p.data.Len()).Append(s); err != nil {
-		return nil, err
-	}
-	if err := q.extend(ctx, p); err != nil {
+	q, err := p.extended(ctx, s, s.NoiseVar)
+	if err != nil {
 		return nil, fmt.Errorf("conditioning on the means of %d nodes: %w", len(nodes), err)
 	}
 	return q, nil
 }
 
-// extend solves the system of q, of which that of p is a part.
-func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
+// extended returns the posterior given more standardised measurements with noise variances.
+func (p *Posterior) extended(ctx context.Context, s Data, noise []float64) (*Posterior, error) {
+	data, err := p.data.Slice(0, p.data.Len()).Append(s) // sliced: p keeps its own
+	if err != nil {
+		return nil, err
+	}
+	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, data: data, noise: slices.Concat(p.noise, noise), measured: p.measured}
 	q.alpha = make([]float64, q.data.Len())
 	if p.chol() != nil {
 		if err := q.grow(ctx, p); err != nil {
-			return err
+			return nil, err
 		}
 		q.lower = p.lower
 	} else {
@@ -211,16 +210,16 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 		}
 		copy(q.alpha, q.start)
 		if err := q.factor(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return q.solveMean(ctx)
+	return q, q.solveMean(ctx)
 }
 
 // grow appends rows to the factor of p.
 func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
 	c, before, n := p.chol().Copy(), p.data.Len(), q.data.Len()
-	q.solver = exactly{c}
+	q.h = c
 	cross, err := q.cross(ctx, before)
 	if err != nil {
 		return err

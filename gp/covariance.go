@@ -100,7 +100,7 @@ func (p *Posterior) covariance(ctx context.Context, dst *mat.Dense, rows, cols [
 		return err
 	}
 	gain := weights.Slice(0, t, 0, n).(*mat.Dense)
-	if err := p.solver.solve(ctx, gain, cross, forCovariances); err != nil {
+	if err := p.solve(ctx, gain, cross, forCovariances); err != nil {
 		return err
 	}
 	scale := p.model.units.Scale * p.model.units.Scale

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/solve"
-	"grfgp/space"
 )
 
 // LogMarginalLikelihood returns the log density of all measurements under the
@@ -21,50 +20,51 @@ import (
 // solver estimates the determinant from random vectors. For values that are not
 // Gaussian it is Laplace's approximation.
 func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float64, err error) {
+	if value, se, err = p.logLikelihood(ctx, 0); err != nil {
+		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
+	}
 	if p.measured != nil {
-		return p.logMarginal(ctx)
+		return value - p.measured.logScale(p.model.units), se, nil
 	}
-	logDet := 0.0
-	if h := p.factored(); h != nil {
+	return value - p.allData().densities()*math.Log(p.model.units.Scale), se, nil
+}
+
+// logLikelihood returns the log marginal likelihood of standardised values with its standard error; the seed is that of random vectors.
+func (p *Posterior) logLikelihood(ctx context.Context, seed uint64) (value, se float64, err error) {
+	fit, logDet, h := 0.0, 0.0, p.h
+	switch {
+	case h != nil && p.measured != nil:
+		return p.measured.marginal, 0, nil
+	case h != nil:
 		logDet = h.LogDet()
-	} else if logDet, se, err = p.logDet(ctx); err != nil {
-		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
+		for i, a := range p.alpha {
+			fit += a * p.data.Y[i]
+		}
+	default:
+		err = p.compute(ctx, "conditioned", func(s *stage) error {
+			sys, err := p.system(ctx, s)
+			if err != nil {
+				return err
+			}
+			y, alpha := s.space.Block(s.parts[0].axis, 1), s.space.Block(s.parts[0].axis, 1)
+			defer y.Free()
+			defer alpha.Free()
+			y.Set(p.data.Y)
+			alpha.Set(p.alpha)
+			fit = alpha.Sums(y, nil)[0]
+			logDet, se, err = sys.logDet(ctx, seed)
+			return err
+		})
 	}
-	fit, err := p.fit(ctx)
-	if err != nil {
-		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case p.measured != nil: // the determinant is that of B
+		return p.measured.fit - logDet/2, se / 2, nil
 	}
 	all := p.allData()
 	within, _ := all.within(p.model.noise)
-	value = -fit/2 - logDet/2 - float64(all.Len())/2*math.Log(2*math.Pi) + within
-	return value - all.densities()*math.Log(p.model.units.Scale), se / 2, nil
-}
-
-// logDet estimates log det H, or that of the scaled matrix of pseudo-measurements, with its standard error.
-func (p *Posterior) logDet(ctx context.Context) (value, se float64, err error) {
-	err = p.compute(ctx, "conditioned", func(s *stage) error {
-		sys, err := p.system(ctx, s)
-		if err == nil {
-			value, se, err = sys.logDet(ctx, 0)
-		}
-		return err
-	})
-	return value, se, err
-}
-
-// fit returns yᵀH⁻¹y.
-func (p *Posterior) fit(ctx context.Context) (float64, error) {
-	in, axis := space.Host(), space.Rows(len(p.alpha))
-	if p.share != nil {
-		in = p.share.space
-		space.During(ctx, in)
-		axis = space.EvenAxis(in, p.share.all.Len())
-	}
-	products := make([]float64, len(p.alpha))
-	for i, a := range p.alpha {
-		products[i] = a * p.data.Y[i]
-	}
-	return space.Sum(in, axis, products), in.Err()
+	return -fit/2 - logDet/2 - float64(all.Len())/2*math.Log(2*math.Pi) + within, se / 2, nil
 }
 
 // densities returns the number of measurements that a log marginal likelihood is
@@ -83,7 +83,8 @@ func (d Data) densities() float64 {
 // LogDensity returns the log density of each of the given test measurements under
 // the posterior, noise included: the held-out log density of values that the
 // posterior was not conditioned on; of counts, shares and yes-no values the log
-// probability. Measurements are taken one at a time; see JointLogDensity.
+// probability. Measurements are taken one at a time; the log density of all of them together is what Condition adds to
+// LogMarginalLikelihood.
 func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 	if d.Len() == 0 {
 		return nil, nil
@@ -109,51 +110,13 @@ func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 	return density, nil
 }
 
-// JointLogDensity returns the log density of all given test measurements together
-// under the posterior, noise included. It factors their covariance matrix. For values
-// that are not Gaussian it is Laplace's approximation with the posterior as the prior.
-func (p *Posterior) JointLogDensity(ctx context.Context, d Data) (float64, error) {
-	if d.Len() == 0 {
-		return 0, nil
-	}
-	if err := d.CheckValues(p.Nodes(), p.model.values); err != nil {
-		return 0, err
-	}
-	mean, err := p.Mean(ctx, d.Nodes)
-	if err != nil {
-		return 0, err
-	}
-	cov, err := p.Covariance(ctx, d.Nodes, d.Nodes)
-	if err != nil {
-		return 0, err
-	}
-	if p.measured != nil {
-		return p.jointLogDensity(ctx, d, mean, cov)
-	}
-	n := d.Len()
-	h, rest := mat.NewSymDense(n, nil), mat.NewDense(n, 1, nil)
-	for i, noise := range noises(d, p.NoiseVar()) {
-		for j := i; j < n; j++ {
-			h.SetSym(i, j, cov.At(i, j))
-		}
-		h.SetSym(i, i, cov.At(i, i)+noise)
-		rest.Set(i, 0, d.Y[i]-mean[i])
-	}
-	chol, err := solve.NewCholesky(h)
-	if err != nil {
-		return 0, fmt.Errorf("joint log density of %d measurements: %w", n, err)
-	}
-	chol.SolveLower(rest, rest)
-	return -mat.Dot(rest.ColView(0), rest.ColView(0))/2 - chol.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi), nil
-}
-
 // LeaveOneOut returns, for every measurement, mean and standard deviation of its
 // prediction from all other measurements, noise included. For a mean of n
 // measurements it predicts such a mean. It needs the exact solver. For values that are
 // not Gaussian the prediction is on the scale of the data, of a measurement with the
 // same exposure, and the pseudo-measurements of the others are kept as they are.
 func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
-	h := p.factored()
+	h := p.h
 	if h == nil {
 		return nil, nil, fmt.Errorf("leave-one-out: %w", ErrNeedsExact)
 	}

@@ -1,11 +1,7 @@
 package gp
 
 import (
-	"context"
-	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
 )
@@ -41,33 +37,11 @@ func (p *Posterior) logDensity(d Data, mean, variance []float64) []float64 {
 	return density
 }
 
-// jointLogDensity returns Laplace's approximation of the log density of all of d, where
-// f has the given mean and covariance, in the units of f.
-func (p *Posterior) jointLogDensity(ctx context.Context, d Data, mean []float64, cov *mat.Dense) (float64, error) {
-	m, u, n := p.model, p.model.units, d.Len()
-	obs := observe(m.values, m.shapeOfNew(), 0, p.scaleOfNoise(), u.standardLatent(d, m.values))
-	at := &mode{gram: mat.NewSymDense(n, nil), obs: obs}
-	for i := range n {
-		for j := i; j < n; j++ {
-			at.gram.SetSym(i, j, cov.At(i, j)/u.Scale/u.Scale)
-		}
-		obs.offset[i] += m.units.standardMean(mean[i], m.values)
-	}
-	if err := at.climb(ctx, nil); err != nil {
-		return 0, fmt.Errorf("joint log density of %d measurements: %w", n, err)
-	}
-	value := at.logMarginal()
-	if !m.values.latent() {
-		value -= float64(n) * math.Log(u.Scale)
-	}
-	return value, nil
-}
-
 // leftOut returns the distribution on the scale that people read at every measurement,
 // given all others.
 func (p *Posterior) leftOut() []Response {
 	n, u := p.measured.obs.len(), p.model.units // without rows of ConditionOnMeans
-	mean, variance := (&factor{h: p.factored(), alpha: p.alpha}).leaveOneOut(p.data)
+	mean, variance := (&factor{h: p.h, alpha: p.alpha}).leaveOneOut(p.data)
 	all := make([]Response, n)
 	for k := range all {
 		v := max(variance[k]-p.noise[k], 0)

@@ -35,7 +35,7 @@ func cardKernels(t *testing.T, nodes int) map[string]kernel.Kernel {
 		scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: sample(l.Graph)})
 	}
 	return map[string]kernel.Kernel{"one scale": fine,
-		"many scales": step[*kernel.Multiscale](t)(kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{}))}
+		"many scales": step[*kernel.Multiscale](t)(kernel.NewMultiscale(fine, kernel.Diffusion{}, scales))}
 }
 
 // cardNodes has one wave of cardData, or six.

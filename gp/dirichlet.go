@@ -1,10 +1,6 @@
 package gp
 
-import (
-	"math"
-
-	"grfgp/kernel"
-)
+import "math"
 
 // dirichletPrior is α_ε, the count that a Dirichlet distribution over classes
 // has before a label is seen.
@@ -18,15 +14,14 @@ func dirichletSide(alpha float64) side {
 	return side{math.Log(alpha) - v/2, v}
 }
 
-// newDirichlet returns the regressions of Dirichlet classification in units in
+// dirichletSides returns both sides of a label in units in
 // which targets have mean 0 and variance 1 where classes are equally frequent,
 // and the scale of these units. What is added to all classes does not matter.
-func newDirichlet(k kernel.Kernel, l Labels, p *params) (*regressions, float64) {
-	own, other := dirichletSide(1+dirichletPrior), dirichletSide(dirichletPrior)
-	share := 1 / float64(l.Classes)
+func dirichletSides(classes int) (own, other side, scale float64) {
+	own, other = dirichletSide(1+dirichletPrior), dirichletSide(dirichletPrior)
+	share := 1 / float64(classes)
 	center := share*own.target + (1-share)*other.target
-	scale := (own.target - other.target) * math.Sqrt(share*(1-share))
+	scale = (own.target - other.target) * math.Sqrt(share*(1-share))
 	standard := func(s side) side { return side{(s.target - center) / scale, s.noise / scale / scale} }
-	order, begin := l.byClass()
-	return &regressions{k, l.Select(order).Nodes, begin, standard(own), standard(other), 1, p}, scale
+	return standard(own), standard(other), scale
 }

@@ -18,7 +18,7 @@ func TestDirichletLabels(t *testing.T) {
 	k := kernels(t, smallGraph(t))["grf"]
 	for _, classes := range []int{2, 3, 10} {
 		l := Labels{Nodes: []int{0, 1}, Class: []int{0, 1}, Classes: classes}
-		r, scale := newDirichlet(k, l, nil)
+		r, scale := newRegressions(Dirichlet, k, l, nil)
 		about(t, "noise of a label's own class", r.own.noise*scale*scale, 0.688184, 1e-6)
 		about(t, "noise of another class", r.other.noise*scale*scale, 4.615121, 1e-6)
 		about(t, "distance of the targets", (r.own.target-r.other.target)*scale, 6.912730-0.334142, 1e-6)

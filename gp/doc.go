@@ -27,7 +27,7 @@
 //	mean, err := p.Mean(ctx, nodes)
 //
 // A Posterior has Mean, Variance, Covariance, Sample, LogMarginalLikelihood,
-// LogDensity and JointLogDensity of test measurements, LeaveOneOut and
+// LogDensity of test measurements, LeaveOneOut and
 // StandardizedResiduals; each has an example.
 //
 // # Values

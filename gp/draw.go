@@ -28,7 +28,7 @@ func (p *Posterior) device() *gpu.Device {
 func (p *Posterior) compute(ctx context.Context, what string, do func(s *stage) error) error {
 	at := func(in space.Space, h *hold) error {
 		of := setting{p.model.kernel, p.model.theta, p.cov, p.model.meanVar, p.data.Nodes}
-		return of.on(ctx, in, h, p.factored() == nil, do)
+		return of.on(ctx, in, h, p.h == nil, do)
 	}
 	if done, err := p.model.card.try(ctx, p.device(), what, at); done || err != nil {
 		return err
@@ -38,6 +38,11 @@ func (p *Posterior) compute(ctx context.Context, what string, do func(s *stage) 
 		return at(p.share.space, p.share.hold)
 	}
 	return at(space.Host(), p.model.hold)
+}
+
+// at calls do with functions at places, on the card or in the memory of this process.
+func (p *Posterior) at(ctx context.Context, l places, do func(v *view) error) error {
+	return p.compute(ctx, "predicted", func(s *stage) error { return s.view(ctx, l, do) })
 }
 
 // system returns the system of the measurements.
@@ -122,7 +127,7 @@ func (p *Posterior) condition(ctx context.Context, v *view, w kernel.Weights, co
 		}
 		at += len(r.nodes)
 	}
-	if h := p.factored(); h != nil {
+	if h := p.h; h != nil {
 		u := mat.NewDense(at, columns, nil)
 		at = 0
 		for _, b := range rests {

@@ -42,40 +42,13 @@ func (e *evaluations) add() {
 	}
 }
 
-// of returns an objective whose evaluations are counted.
-func (e *evaluations) of(o objective) objective {
-	if e == nil {
-		return o
-	}
-	return func(ctx context.Context, theta []float64) (float64, []float64, error) {
-		defer e.add()
-		return o(ctx, theta)
-	}
-}
-
 // counted is a component whose evaluations are counted.
 type counted struct {
 	component
 	count *evaluations
 }
 
-func (c counted) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
+func (c counted) at(ctx context.Context, theta []float64) (evaluation, error) {
 	defer c.count.add()
-	return c.component.logLikelihood(ctx, theta)
-}
-
-func (c counted) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
-	defer c.count.add()
-	return c.component.evaluate(ctx, theta)
-}
-
-// steep is of for an objective whose gradient comes later.
-func (e *evaluations) steep(o steepness) steepness {
-	if e == nil {
-		return o
-	}
-	return func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
-		defer e.add()
-		return o(ctx, theta)
-	}
+	return c.component.at(ctx, theta)
 }

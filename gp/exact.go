@@ -26,6 +26,8 @@ type marginal struct {
 	meanVar float64
 	params  *params
 	card    *Card // of an iterative fit; nil: none
+
+	seen []score // where gradients were computed: the report of a fit needs no factor of its own
 }
 
 // newMarginal returns the log marginal likelihood of measurements that are all here.
@@ -35,6 +37,8 @@ func newMarginal(k kernel.Kernel, d Data, meanVar float64, p *params) *marginal 
 
 // factor is H, factored, at one set of hyperparameters.
 type factor struct {
+	of    *marginal // nil in a posterior
+	theta []float64
 	cov   kernel.Covariance
 	h     inverse
 	chol  *solve.Cholesky // h, unless
@@ -48,6 +52,8 @@ type factor struct {
 
 // squares keeps the memory of matrices of all measurements for the next evaluation.
 var squares scratch.Pool[float64]
+
+func (f *factor) logLikelihood() float64 { return f.lml }
 
 // free gives the memory of the factor back: what is left are lml, alpha and the diagonal.
 func (f *factor) free() {
@@ -84,6 +90,14 @@ func equalNoise(d Data) bool {
 	return !slices.ContainsFunc(noise, func(v float64) bool { return v != noise[0] })
 }
 
+func (l *marginal) at(ctx context.Context, theta []float64) (evaluation, error) {
+	f, err := l.factor(ctx, theta)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
 // factor computes H and its factor.
 func (l *marginal) factor(ctx context.Context, theta []float64) (*factor, error) {
 	own, noise := l.params.split(theta)
@@ -93,7 +107,7 @@ func (l *marginal) factor(ctx context.Context, theta []float64) (*factor, error)
 	}
 	cov = kernel.WithConstant(cov, l.meanVar)
 	n := l.data.Len()
-	f := &factor{cov: cov, alpha: slices.Clone(l.data.Y)}
+	f := &factor{of: l, theta: slices.Clone(theta), cov: cov, alpha: slices.Clone(l.data.Y)}
 	if f.table, err = tableOf(ctx, cov, l.data.Nodes, noises(l.data, noise)); err != nil {
 		return nil, err
 	}
@@ -127,12 +141,14 @@ func (l *marginal) factor(ctx context.Context, theta []float64) (*factor, error)
 }
 
 // gradient returns ∂ log p(y)/∂θ in natural parameters.
-func (l *marginal) gradient(ctx context.Context, f *factor, size int) ([]float64, error) {
+func (f *factor) gradient(ctx context.Context) ([]float64, error) {
+	defer f.free()
+	l := f.of
 	n := l.data.Len()
-	grad := make([]float64, size)
+	grad := make([]float64, len(f.theta))
 	own := grad
 	if l.params.noise {
-		own = grad[:size-1]
+		own = grad[:len(grad)-1]
 	}
 	trace := 0.0 // tr(G ∂H/∂σ²): the noise of value i is σ² over its count
 	var err error
@@ -160,30 +176,13 @@ func (l *marginal) gradient(ctx context.Context, f *factor, size int) ([]float64
 		for i := range n {
 			trace += raw.Data[i*raw.Stride+i] / l.data.count(i)
 		}
-		err = f.cov.GramGrad(ctx, own, l.data.Nodes, g)
+		if err := f.cov.GramGrad(ctx, own, l.data.Nodes, g); err != nil {
+			return nil, err
+		}
+		l.seen = append(l.seen, f.score())
 	}
 	if l.params.noise {
-		grad[size-1] = trace + f.slope
+		grad[len(grad)-1] = trace + f.slope
 	}
-	return grad, err
-}
-
-func (l *marginal) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
-	f, err := l.factor(ctx, theta)
-	if err != nil {
-		return 0, err
-	}
-	f.free()
-	return f.lml, nil
-}
-
-// evaluate returns the log likelihood and its gradient in natural parameters.
-func (l *marginal) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
-	f, err := l.factor(ctx, theta)
-	if err != nil {
-		return 0, nil, err
-	}
-	grad, err := l.gradient(ctx, f, len(theta))
-	f.free()
-	return f.lml, grad, err
+	return grad, nil
 }

@@ -96,13 +96,6 @@ func ExamplePosterior_LogDensity() {
 	// Output: [1.1 -27.3] <nil>
 }
 
-func ExamplePosterior_JointLogDensity() {
-	test := gp.Data{Nodes: []int{5, 7}, Y: []float64{1, 0.8}}
-	density, err := posterior().JointLogDensity(context.Background(), test)
-	fmt.Printf("%.2f %v\n", density, err)
-	// Output: 2.19 <nil>
-}
-
 // Every measurement predicted from the others, noise included.
 func ExamplePosterior_LeaveOneOut() {
 	mean, sd, err := posterior().LeaveOneOut()
@@ -182,7 +175,7 @@ func ExampleClassify() {
 	if err != nil {
 		panic(err)
 	}
-	p, err := c.Probabilities(context.Background(), []int{7, 28})
+	p, err := c.Probabilities(context.Background(), []int{7, 28}, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -317,28 +317,43 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		opts.Epochs = 50
 	}
 	opts.Stochastic.limits = cmp.Or(opts.Limits, opts.Stochastic.limits)
-	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, how: opts.Stochastic, ranks: opts.Ranks, card: opts.Device, hold: new(hold)}
+	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, how: opts.Stochastic, ranks: opts.Ranks, card: opts.Device, hold: new(hold),
+		values: opts.Values}
 	if m.solver == Auto {
 		m.solver = Exact
 		if !m.how.within().Factored(d.Len(), "") { // Condition may be given as many
 			m.solver = Iterative
 		}
 	}
-	if opts.Values != Gaussian {
-		return m.fitLaplace(ctx, d, opts)
-	}
-	d = d.Pool()
+	d = d.PoolAs(m.values)
 	var err error
-	if m.units, err = unitsOf(d, opts); err != nil {
+	if m.units, err = m.values.likelihood().units(d, opts); err != nil {
 		return nil, r, err
 	}
-	if opts.Mean != nil {
+	learn := m.learnLaplace
+	switch {
+	case opts.Mean != nil:
 		m.meanVar = 0
+	case m.values.latent():
+		m.meanVar = latentMeanVar
 	}
+	if m.values == Gaussian {
+		learn = m.learnGaussian
+	}
+	if r, err = learn(ctx, d, opts); err != nil {
+		return nil, r, fmt.Errorf("fitting: %w", err)
+	}
+	r.Solver, r.Theta, r.NoiseSD, r.Values, r.Shape = m.solver, m.Theta(), m.NoiseSD(), m.values, m.shape
+	r.Names = pathsOf(k)
+	return m, r, nil
+}
+
+// learnGaussian sets the hyperparameters and the noise of Gaussian data.
+func (m *Model) learnGaussian(ctx context.Context, d Data, opts FitOptions) (r FitReport, err error) {
 	s := m.units.standard(d)
-	p, starts, err := newParams(k, opts.Starts, d.NoiseVar != nil || opts.NoiseSD != nil)
+	p, starts, err := newParams(m.kernel, opts.Starts, d.NoiseVar != nil || opts.NoiseSD != nil)
 	if err != nil {
-		return nil, r, err
+		return r, err
 	}
 	if m.solver == Exact {
 		p.floor = noiseFloorExact
@@ -347,68 +362,102 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		v := *opts.NoiseSD / m.units.Scale
 		p.known = v * v
 		if p.known == 0 && slices.ContainsFunc(d.Scatter, func(v float64) bool { return v > 0 }) {
-			return nil, r, fmt.Errorf("%w: measurements of one node differ, but the noise is given as 0; give a noise above 0, or let it be learned",
+			return r, fmt.Errorf("%w: measurements of one node differ, but the noise is given as 0; give a noise above 0, or let it be learned",
 				ErrData)
 		}
 	}
-	l := newMarginal(k, s, m.meanVar, p)
-	theta, r, err := l.fit(ctx, m, p.warm(m.units, opts.From, starts), opts)
+	l := newMarginal(m.kernel, s, m.meanVar, p)
+	theta, r, err := m.fit(ctx, l, p.warm(m.units, opts.From, starts), opts)
 	if errors.Is(err, errNoStart) && opts.From != nil { // with so little noise, rounding prevails
 		opts.From = nil
-		theta, r, err = l.fit(ctx, m, starts, opts)
+		theta, r, err = m.fit(ctx, l, starts, opts)
 	}
 	if err != nil {
-		return nil, r, fmt.Errorf("fitting: %w", err)
+		return r, err
 	}
 	m.curved = p.curved
 	theta, m.noise = p.split(theta)
 	m.settle(theta)
-	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
-	r.Names = pathsOf(k)
-	return m, r, nil
+	if m.solver == Iterative && opts.Subsample == 0 && !r.Factored {
+		r.LogLikelihood, r.LogLikelihoodSE, err = m.estimate(ctx, s, opts.Seed)
+	}
+	return r, err
 }
 
-// fit learns from the data as the options and the solver of the model say.
-func (l *marginal) fit(ctx context.Context, m *Model, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+// estimate returns the log likelihood of standardised data by one solve and a stochastic log-determinant, with its standard error.
+func (m *Model) estimate(ctx context.Context, s Data, seed uint64) (value, se float64, err error) {
+	k, err := m.prior()
+	if err != nil {
+		return 0, 0, err
+	}
+	p, err := m.conditionStandard(ctx, k, s)
+	if err != nil {
+		return 0, 0, err
+	}
+	if p.share != nil {
+		defer p.share.hold.empty()
+	}
+	return p.logLikelihood(ctx, seed)
+}
+
+// fit learns from l, the data of all measurements, as the options and the solver of the model say.
+func (m *Model) fit(ctx context.Context, l *marginal, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	switch {
 	case opts.Subsample > 0:
-		return l.fitComposite(ctx, l.patches(m.how.within().Sample(opts.Subsample)), starts, opts)
+		return m.fitParts(ctx, l.params, m.patches(l.data, m.how.within().Sample(opts.Subsample)), starts, opts)
 	case m.solver == Exact:
-		return l.fitComposite(ctx, []*marginal{l}, starts, opts)
+		return m.fitParts(ctx, l.params, []Data{l.data}, starts, opts)
 	case !m.how.Plain && tabular(l.kernel, l.data):
-		theta, r, err = l.fitComposite(ctx, []*marginal{l}, starts, opts)
+		theta, r, err = m.fitParts(ctx, l.params, []Data{l.data}, starts, opts)
 		r.Factored = true
 		return theta, r, err
 	}
-	return l.fitIteratively(ctx, starts, opts, m.hold)
+	return m.fitIteratively(ctx, l, starts, opts)
 }
 
-// fitComposite climbs likelihoods of parts of the data, or of all of it, from the
-// most likely start, and adds the leave-one-out score.
-func (l *marginal) fitComposite(ctx context.Context, parts []*marginal, starts [][]float64, opts FitOptions) (theta []float64,
-	r FitReport, err error) {
-	cache(parts, opts.Stochastic.within().CacheBytes)
-	all, values := make([]*scored, len(parts)), 0
-	for k, l := range parts {
-		all[k] = &scored{marginal: l}
-		values += l.data.Len()
+// scored is the log likelihood of a part of the data that hyperparameters are learned from.
+type scored interface {
+	component
+	score(ctx context.Context, theta []float64) (score, error)
+}
+
+// parts returns the log likelihoods of standardised data, with a cache of the part of the kernel that is the same in every evaluation.
+func (m *Model) parts(p *params, all []Data) composite[scored] {
+	parts := make(composite[scored], len(all))
+	for k, d := range all {
+		cached := kernel.Cached(m.kernel, d.Nodes, m.how.within().CacheBytes/len(all))
+		if m.values == Gaussian {
+			parts[k] = newMarginal(cached, d, m.meanVar, p)
+		} else {
+			parts[k] = &laplace{kernel: cached, data: d, values: m.values, center: m.units.Center, meanVar: m.meanVar, params: p}
+		}
 	}
-	count := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
-	if theta, err = bestStart(ctx, all, starts, opts.Ordered, count); err != nil {
+	return parts
+}
+
+// fitParts climbs likelihoods of parts of the data, or of all of it, from the most likely start, and adds the leave-one-out score.
+func (m *Model) fitParts(ctx context.Context, p *params, all []Data, starts [][]float64, opts FitOptions) (theta []float64, r FitReport,
+	err error) {
+	parts, values := m.parts(p, all), 0
+	for _, d := range all {
+		values += d.Len()
+	}
+	of := counted{parts, newEvaluations(opts.Progress, len(starts), opts.MaxIter)}
+	if theta, err = bestStart(ctx, of, starts, opts.Ordered); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
 		c := climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival}
-		c.from = opts.From.curvatureAt(l.params, theta).of(values)
-		if theta, r, l.params.curved, err = l.params.climbBy(ctx, theta, c, count.steep(together(all))); err != nil {
+		c.from = opts.From.curvatureAt(p, theta).of(values)
+		if theta, r, p.curved, err = p.climbBy(ctx, theta, c, of); err != nil {
 			return nil, r, err
 		}
-		if l.params.curved != nil {
-			l.params.curved.values = values
+		if p.curved != nil {
+			p.curved.values = values
 		}
 	}
-	for _, l := range all {
-		s, err := l.score(ctx, theta)
+	for _, one := range parts {
+		s, err := one.score(ctx, theta)
 		if err != nil {
 			return nil, r, err
 		}
@@ -419,12 +468,10 @@ func (l *marginal) fitComposite(ctx context.Context, parts []*marginal, starts [
 	return theta, r, nil
 }
 
-// cache gives kernels a cache of the part that is the same in every evaluation.
-func cache(parts []*marginal, bytes int) {
-	for p, l := range parts {
-		parts[p] = newMarginal(kernel.Cached(l.kernel, l.data.Nodes, bytes/len(parts)), l.data, l.meanVar, l.params)
-	}
-}
+const (
+	patchMaxIter = 30
+	patchTol     = 0.1 // nats: the first steps of learning move by a tenth of an e-fold, whatever the start
+)
 
 // Costs of an iterative fit, in seconds on two processors, about.
 const (
@@ -434,26 +481,26 @@ const (
 
 // fitIteratively starts from an exact fit to a few patches and goes on by
 // stochastic gradients of the whole.
-func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions, h *hold) (
-	theta []float64, r FitReport, err error) {
-	begin := opts.Stochastic.within().Start
+func (m *Model) fitIteratively(ctx context.Context, l *marginal, starts [][]float64, opts FitOptions) (theta []float64, r FitReport,
+	err error) {
+	begin := m.how.within().Start
 	if far, err := l.longRange(starts[0]); err != nil {
 		return nil, r, err
 	} else if !far { // scattered measurements tell about the part of a kernel that has a long range
 		begin.Scattered = 0
 	}
-	patches := l.patches(begin)
+	patches := m.patches(l.data, begin)
 	whole, steps := opts.Progress, stepCost*float64(opts.Epochs)*float64(l.data.Len())
 	opts.Progress = whole.Part(patchCost, steps)
 	switch {
 	case opts.Fixed:
 		r.Converged = true
-		theta, err = bestStart(ctx, patches, starts, false, nil)
+		theta, err = bestStart(ctx, m.parts(l.params, patches), starts, false)
 	case opts.ColdStart:
 		theta = starts[0]
 	default:
 		opts.MaxIter, opts.Tol = patchMaxIter, max(opts.Tol, patchTol)
-		theta, _, err = l.fitComposite(ctx, patches, starts, opts)
+		theta, _, err = m.fitParts(ctx, l.params, patches, starts, opts)
 	}
 	if err != nil {
 		return nil, r, err
@@ -464,8 +511,17 @@ func (l *marginal) fitIteratively(ctx context.Context, starts [][]float64, opts 
 			return nil, r, err
 		}
 	}
-	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts, h)
-	return theta, r, err
+	return theta, r, nil
+}
+
+// longRange reports whether the kernel has a long range.
+func (l *marginal) longRange(theta []float64) (bool, error) {
+	own, _ := l.params.split(theta)
+	cov, err := l.kernel.At(own)
+	if err != nil {
+		return false, err
+	}
+	return kernel.AbilitiesOf(cov).LongRange, nil
 }
 
 func logNormal(y, mean, variance float64) float64 {

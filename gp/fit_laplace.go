@@ -3,47 +3,27 @@ package gp
 import (
 	"context"
 	"fmt"
-
-	"grfgp/kernel"
-	"grfgp/plan"
 )
 
-// fitLaplace learns the model m from data that are not Gaussian; d has passed
-// CheckValues.
-func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model, FitReport, error) {
-	var r FitReport
-	d = d.PoolAs(opts.Values)
-	m.values = opts.Values
-	var err error
-	if m.units, err = m.values.likelihood().units(d, opts); err != nil {
-		return nil, r, err
+// learnLaplace sets the hyperparameters and the parameter of the likelihood of data that are not Gaussian.
+func (m *Model) learnLaplace(ctx context.Context, d Data, opts FitOptions) (FitReport, error) {
+	opts.From, opts.Ordered = nil, false // these serve Gaussian values alone
+	r, err := m.learnShape(ctx, m.units.standardLatent(d, m.values), opts)
+	if err != nil || opts.Subsample > 0 || !m.byPatches(d) {
+		return r, err
 	}
-	switch {
-	case opts.Mean != nil:
-		m.meanVar = 0
-	case m.values.latent():
-		m.meanVar = latentMeanVar
-	}
-	r, err = m.learn(ctx, m.units.standardLatent(d, m.values), d.NoiseVar != nil, opts)
+	p, err := m.Condition(ctx, d)
 	if err != nil {
-		return nil, r, fmt.Errorf("fitting: %w", err)
+		return r, err
 	}
-	if opts.Subsample == 0 && m.byPatches(d) {
-		p, err := m.Condition(ctx, d)
-		if err != nil {
-			return nil, r, fmt.Errorf("fitting: %w", err)
-		}
-		if r.LogLikelihood, r.LogLikelihoodSE, err = p.LogMarginalLikelihood(ctx); err != nil {
-			return nil, r, fmt.Errorf("fitting: %w", err)
-		}
-		r.LogLikelihood += p.measured.logScale(m.units)
-		if m.solver == Iterative {
-			r.LOOScore = 0
-		}
+	if r.LogLikelihood, r.LogLikelihoodSE, err = p.LogMarginalLikelihood(ctx); err != nil {
+		return r, err
 	}
-	r.Solver, r.Theta, r.NoiseSD, r.Values, r.Shape = m.solver, m.Theta(), m.NoiseSD(), m.values, m.shape
-	r.Names = pathsOf(m.kernel)
-	return m, r, nil
+	r.LogLikelihood += p.measured.logScale(m.units)
+	if m.solver == Iterative {
+		r.LOOScore = 0
+	}
+	return r, nil
 }
 
 // byPatches reports whether hyperparameters are learned from patches of the data.
@@ -51,9 +31,9 @@ func (m *Model) byPatches(d Data) bool {
 	return m.solver == Iterative || d.Len() > m.how.within().LaplaceAll
 }
 
-// learn sets the hyperparameters and the parameter of the likelihood.
-func (m *Model) learn(ctx context.Context, s Data, noisy bool, opts FitOptions) (FitReport, error) {
-	of := m.values.likelihood().parameter()
+// learnShape is learnLaplace of standardised data, of which the report may know a part only.
+func (m *Model) learnShape(ctx context.Context, s Data, opts FitOptions) (FitReport, error) {
+	of, noisy := m.values.likelihood().parameter(), s.NoiseVar != nil
 	known := of.name == "" || of.optional || of.noise && (noisy || opts.NoiseSD != nil)
 	p, starts, err := newParamsWith(m.kernel, opts.Starts, of.param(), known)
 	if err != nil {
@@ -107,52 +87,13 @@ func (m *Model) set(p *params, theta []float64) {
 }
 
 // climbLaplace maximises Laplace's approximation for all data, or for patches of it.
-func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]float64, opts FitOptions) (theta []float64, r FitReport,
-	err error) {
+func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]float64, opts FitOptions) ([]float64, FitReport, error) {
 	parts := []Data{s}
 	switch {
 	case opts.Subsample > 0:
-		parts = patchesOf(s, m.how.within().Sample(opts.Subsample))
+		parts = m.patches(s, m.how.within().Sample(opts.Subsample))
 	case m.byPatches(s):
-		parts = patchesOf(s, m.how.within().Start)
+		parts = m.patches(s, m.how.within().Start)
 	}
-	all := make([]*laplace, len(parts))
-	for i, part := range parts {
-		k := kernel.Cached(m.kernel, part.Nodes, m.how.within().CacheBytes/len(parts))
-		all[i] = &laplace{kernel: k, data: part, values: m.values, center: m.units.Center, meanVar: m.meanVar,
-			params: p}
-	}
-	counted := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
-	if theta, err = bestStart(ctx, all, starts, false, counted); err != nil {
-		return nil, r, err
-	}
-	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, _, err = p.climbBy(ctx, theta, climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival},
-			counted.of(compositeObjective(all)).both()); err != nil {
-			return nil, r, err
-		}
-	}
-	count := 0
-	for _, l := range all {
-		at, err := l.find(ctx, theta)
-		if err != nil {
-			return nil, r, err
-		}
-		r.LogLikelihood += at.logMarginal()
-		for _, score := range at.leaveOneOutScores() {
-			r.LOOScore += score
-		}
-		count += l.data.Len()
-	}
-	r.LOOScore /= float64(count)
-	return theta, r, nil
-}
-
-// patchesOf returns samples of the data as patches chooses them.
-func patchesOf(d Data, of plan.Patches) []Data {
-	var all []Data
-	for _, rows := range patches(d.Nodes, of) {
-		all = append(all, d.Select(rows))
-	}
-	return all
+	return m.fitParts(ctx, p, parts, starts, opts)
 }

@@ -247,7 +247,7 @@ func lipCancer(t *testing.T) (*graph.Graph, Data, []float64) {
 // variance v: b = v xᵀH⁻¹z, with variance v − v² xᵀH⁻¹x.
 func slopeOf(p *Posterior, x []float64, v float64) (mean, sd float64) {
 	side := mat.NewDense(len(x), 1, append([]float64(nil), x...))
-	p.factored().Solve(side, side)
+	p.h.Solve(side, side)
 	variance := v
 	for k, a := range p.alpha {
 		mean += v * x[k] * a

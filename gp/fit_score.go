@@ -5,12 +5,6 @@ import (
 	"slices"
 )
 
-// scored is a part of the data whose evaluations are remembered: the report of a fit needs no factor of its own.
-type scored struct {
-	*marginal
-	seen []score
-}
-
 // score is what a fit reports about one set of hyperparameters.
 type score struct {
 	theta       []float64
@@ -18,64 +12,23 @@ type score struct {
 	leaveOneOut float64 // sum of the leave-one-out log densities
 }
 
-// together is the composite log likelihood of all parts.
-func together(all []*scored) steepness {
-	return func(ctx context.Context, theta []float64) (sum float64, grad func() ([]float64, error), err error) {
-		factors := make([]*factor, len(all))
-		err = eachPart(len(all), func(k int) (err error) {
-			factors[k], err = all[k].factor(ctx, theta)
-			return err
-		})
-		if err != nil {
-			return 0, nil, err
-		}
-		for _, f := range factors {
-			sum += f.lml
-		}
-		return sum, func() ([]float64, error) {
-			grads := make([][]float64, len(all))
-			err := eachPart(len(all), func(k int) (err error) {
-				s := all[k]
-				if grads[k], err = s.gradient(ctx, factors[k], len(theta)); err != nil {
-					return err
-				}
-				if factors[k].diagonal != nil {
-					s.seen = append(s.seen, factors[k].score(s.data, theta))
-				}
-				factors[k].free()
-				factors[k] = nil
-				return nil
-			})
-			if err != nil {
-				return nil, err
-			}
-			grad := make([]float64, len(theta))
-			for _, g := range grads {
-				for j, v := range g {
-					grad[j] += v
-				}
-			}
-			return grad, nil
-		}, nil
+// score returns the score at theta, from a gradient if there was one.
+func (l *marginal) score(ctx context.Context, theta []float64) (score, error) {
+	if at := slices.IndexFunc(l.seen, func(v score) bool { return slices.Equal(v.theta, theta) }); at >= 0 {
+		return l.seen[at], nil
 	}
-}
-
-// score returns the score at theta, from an evaluation if there was one.
-func (s *scored) score(ctx context.Context, theta []float64) (score, error) {
-	if at := slices.IndexFunc(s.seen, func(v score) bool { return slices.Equal(v.theta, theta) }); at >= 0 {
-		return s.seen[at], nil
-	}
-	f, err := s.factor(ctx, theta)
+	f, err := l.factor(ctx, theta)
 	if err != nil {
 		return score{}, err
 	}
 	defer f.free()
-	return f.score(s.data, theta), nil
+	return f.score(), nil
 }
 
-func (f *factor) score(d Data, theta []float64) score {
+func (f *factor) score() score {
+	d := f.of.data
 	mean, variance := f.leaveOneOut(d)
-	s := score{theta: slices.Clone(theta), lml: f.lml}
+	s := score{theta: f.theta, lml: f.lml}
 	for i, y := range d.Y {
 		s.leaveOneOut += logNormal(y, mean[i], variance[i])
 	}

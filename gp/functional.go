@@ -38,7 +38,7 @@ func (p *Posterior) Functionals(ctx context.Context, cross *mat.Dense, prior *ma
 		return mean, nil, nil
 	}
 	gain, reduction := mat.NewDense(rows, n, nil), mat.NewDense(n, n, nil)
-	if err := p.solver.solve(ctx, gain, cross, forCovariances); err != nil {
+	if err := p.solve(ctx, gain, cross, forCovariances); err != nil {
 		return nil, nil, fmt.Errorf("posterior of functionals: %w", err)
 	}
 	reduction.Mul(cross.T(), gain)

@@ -259,16 +259,16 @@ func TestLikelihoodGradient(t *testing.T) {
 		}
 		l := newMarginal(k, units.standard(d), 1, p)
 		theta := starts[0]
-		_, grad, err := l.evaluate(background, theta)
+		_, grad, err := evaluate(l, theta)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for j := range theta {
 			h, at := 1e-5*max(1e-2, math.Abs(theta[j])), theta[j]
 			theta[j] = at + h
-			up, _, err1 := l.evaluate(background, theta)
+			up, _, err1 := evaluate(l, theta)
 			theta[j] = at - h
-			down, _, err2 := l.evaluate(background, theta)
+			down, _, err2 := evaluate(l, theta)
 			theta[j] = at
 			if err := errors.Join(err1, err2); err != nil {
 				t.Fatal(err)
@@ -356,7 +356,7 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := newMarginal(k, m.units.standard(d), m.meanVar, p)
-		value, se, err := l.estimate(background, append(m.Theta(), m.noise), FitOptions{Seed: 1}, nil)
+		value, se, err := estimated(l, append(m.Theta(), m.noise), FitOptions{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -534,7 +534,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newMarginal(k, units.standard(d), 1, p)
-	_, want, err := l.evaluate(background, starts[0])
+	_, want, err := evaluate(l, starts[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ func (l *laplace) observed(theta []float64) ([]float64, *observations) {
 
 // mode is the most likely f, with the factor of B.
 type mode struct {
+	of     *laplace // nil where hyperparameters are known
 	cov    kernel.Covariance
 	gram   *mat.SymDense // K
 	obs    *observations
@@ -59,6 +60,27 @@ const (
 	scoringDecrement = 1e-22 // per row; scoring converges linearly, and the weights depend on f
 )
 
+func (l *laplace) at(ctx context.Context, theta []float64) (evaluation, error) {
+	m, err := l.find(ctx, theta)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// score returns the approximation and the leave-one-out log density at theta.
+func (l *laplace) score(ctx context.Context, theta []float64) (score, error) {
+	m, err := l.find(ctx, theta)
+	if err != nil {
+		return score{}, err
+	}
+	s := score{theta: theta, lml: m.logLikelihood()}
+	for _, one := range m.leaveOneOutScores() {
+		s.leaveOneOut += one
+	}
+	return s, nil
+}
+
 // find returns the mode at theta.
 func (l *laplace) find(ctx context.Context, theta []float64) (*mode, error) {
 	own, obs := l.observed(theta)
@@ -66,7 +88,7 @@ func (l *laplace) find(ctx context.Context, theta []float64) (*mode, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mode{cov: kernel.WithConstant(base, l.meanVar), gram: mat.NewSymDense(l.data.Len(), nil), obs: obs}
+	m := &mode{of: l, cov: kernel.WithConstant(base, l.meanVar), gram: mat.NewSymDense(l.data.Len(), nil), obs: obs}
 	if err := m.cov.Gram(ctx, m.gram, l.data.Nodes); err != nil {
 		return nil, err
 	}
@@ -224,16 +246,10 @@ func (m *mode) move(step, along []float64, promised float64) bool {
 	return false
 }
 
-// logLikelihood returns Laplace's approximation, for component.
-func (l *laplace) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
-	m, err := l.find(ctx, theta)
-	if err != nil {
-		return 0, err
-	}
-	return m.logMarginal(), nil
-}
+// logLikelihood returns Laplace's approximation.
+func (m *mode) logLikelihood() float64 { return m.value - m.chol.LogDet()/2 }
 
-func (m *mode) logMarginal() float64 { return m.value - m.chol.LogDet()/2 }
+func (*mode) free() {}
 
 // leaveOneOutScores returns the log density of every measurement given all others.
 // Without measurement k, the approximate posterior of f_k has the variance

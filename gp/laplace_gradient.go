@@ -9,25 +9,14 @@ import (
 	"grfgp/solve"
 )
 
-// evaluate returns Laplace's approximation and its gradient in natural parameters, for
-// component.
-func (l *laplace) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
-	m, err := l.find(ctx, theta)
-	if err != nil {
-		return 0, nil, err
-	}
-	grad, err := m.gradient(ctx, l.data.Nodes, len(theta), l.params.noise)
-	return m.logMarginal(), grad, err
-}
-
 // gradient returns the derivatives of the approximate log marginal likelihood. With
 // α = ∇log p(y|f̂), R = (K + W⁻¹)⁻¹ and Σ = (K⁻¹ + W)⁻¹, the explicit part is
 // tr(½(ααᵀ − R) ∂K). The mode moves too: −½ log det B has the derivative
 // s_i = −½ Σ_ii ∂W_i/∂f_i by f̂_i, and ∂f̂ = (I + KW)⁻¹ ∂K α, which adds
 // uᵀ ∂K α with u = (I + WK)⁻¹s (Rasmussen and Williams, section 5.5.1). For Student's t
 // the mode moves by the second derivatives themselves, also where W is 0 in their place.
-func (m *mode) gradient(ctx context.Context, nodes []int, size int, shape bool) ([]float64, error) {
-	n := m.obs.len()
+func (m *mode) gradient(ctx context.Context) ([]float64, error) {
+	n, p := m.obs.len(), m.of.params
 	variance := m.variance()
 	s := make([]float64, n)
 	for k, t := range m.terms {
@@ -47,13 +36,13 @@ func (m *mode) gradient(ctx context.Context, nodes []int, size int, shape bool) 
 			g.SetSym(i, j, (m.alpha[i]*m.alpha[j]-r+u[i]*m.alpha[j]+m.alpha[i]*u[j])/2)
 		}
 	}
-	grad := make([]float64, size)
+	grad := make([]float64, len(p.list))
 	own := grad
-	if shape {
-		own = grad[:size-1]
-		grad[size-1] = m.shapeSlope(variance, u)
+	if p.noise {
+		own = grad[:len(grad)-1]
+		grad[len(grad)-1] = m.shapeSlope(variance, u)
 	}
-	return grad, m.cov.GramGrad(ctx, own, nodes, g)
+	return grad, m.cov.GramGrad(ctx, own, m.of.data.Nodes, g)
 }
 
 // adjoint returns (I + CK)⁻¹s, where C are minus the second derivatives.

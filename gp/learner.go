@@ -199,7 +199,7 @@ func (w *learner) leave(failed bool) {
 		}
 	}
 	if w.onCard() && !failed {
-		w.card.keeps().keep([]*rows{w.rows})
+		w.card.kept.keep([]*rows{w.rows})
 	} else {
 		w.rows.free()
 	}

@@ -19,7 +19,7 @@ type likelihood interface {
 	about() About
 	// noise describes the distribution of a reading given the quantity, with its learned parameters; sd is Model.NoiseSD.
 	noise(s Shape, sd float64) string
-	// check says what is wrong with a measurement, if anything is; its noise is a variance, or NaN
+	// check says what is wrong with a measurement, if anything is, such as a value that cannot be; its noise is a variance, or NaN
 	// if none came with it.
 	check(y, exposure, noise float64) error
 	// checkShape says what is wrong with parameters of the likelihood, if anything is.
@@ -55,13 +55,18 @@ type likelihood interface {
 	moments(mean, sd float64) (mean2, sd2 float64)
 	// measurement returns mean and standard deviation of a reading where f is normal.
 	measurement(o reading, mean, sd float64) (mean2, sd2 float64)
-	// possible reports whether a reading can have the value.
-	possible(o reading) bool
 	// cdf is the probability that a reading is at most o.y where f is normal.
 	cdf(o reading, mean, sd float64) float64
 	// quantile inverts cdf.
 	quantile(o reading, mean, sd, p float64) float64
 }
+
+// logConcave is what likelihoods have in common whose log density is concave in f.
+type logConcave struct{}
+
+func (logConcave) concave() bool { return true }
+
+func (logConcave) stepWeight(_ reading, t terms) float64 { return t.weight }
 
 // reading is a measurement with what its distribution depends on beside f.
 type reading struct {

@@ -48,12 +48,8 @@ func (negativeBinomial) checkShape(s Shape) error { return s.dispersed() }
 
 // units have the overall rate as their center. Half an event guards against none at all.
 func (l negativeBinomial) units(d Data, opts FitOptions) (Units, error) {
-	u, given, err := givenUnits(l, opts)
-	if given || err != nil {
-		return u, err
-	}
 	events, exposure, err := d.totals()
-	return Units{math.Log(events+0.5) - math.Log(exposure), 1}, err
+	return centered(l, math.Log(events+0.5)-math.Log(exposure), err, opts)
 }
 
 // parameter: Poisson numbers are the limit of no dispersion, which a search by logarithms does not reach.
@@ -104,8 +100,6 @@ func (l negativeBinomial) measurement(o reading, mean, sd float64) (float64, flo
 	return e * rate, math.Sqrt(e*rate + e*e*(sd*sd+o.shape.Dispersion*(sd*sd+rate*rate)))
 }
 
-func (negativeBinomial) possible(o reading) bool { return o.y >= 0 && o.y == math.Trunc(o.y) }
-
 // cdf averages over f, in steps finer than the standard deviation of a count on the scale of f.
 func (l negativeBinomial) cdf(o reading, mean, sd float64) float64 {
 	if o.y < 0 {
@@ -131,11 +125,7 @@ func (negativeBinomial) below(o reading, f float64) float64 {
 }
 
 func (l negativeBinomial) quantile(o reading, mean, sd, p float64) float64 {
-	if p == 1 {
-		return math.Inf(1)
-	}
-	m, s := l.measurement(o, mean, sd)
-	return wholeQuantile(p, m, s, math.Inf(1), func(y float64) float64 { return l.cdf(o.at(y), mean, sd) })
+	return wholeQuantile(l, o, mean, sd, p, math.Inf(1))
 }
 
 // dispersed returns an error unless the shape is a dispersion.

@@ -6,7 +6,24 @@ import (
 )
 
 // gaussian values are f plus normal noise.
-type gaussian struct{}
+type gaussian struct {
+	ownScale
+	logConcave
+}
+
+// ownScale is what likelihoods have in common where f is the value itself, without its noise.
+type ownScale struct{}
+
+func (ownScale) link(x float64) float64    { return x }
+func (ownScale) inverse(f float64) float64 { return f }
+
+func (ownScale) offset(float64) float64 { return 0 }
+
+func (ownScale) moments(mean, sd float64) (float64, float64) { return mean, sd }
+
+func (ownScale) parameter() parameter {
+	return parameter{name: "noise", start: 0.1, floor: noiseFloorExact, noise: true}
+}
 
 func (gaussian) about() About {
 	return About{Name: "gaussian", Title: "numbers", Help: "numbers with normal noise", Quantity: "value", Quantities: "values",
@@ -21,18 +38,9 @@ func (gaussian) noise(_ Shape, sd float64) string { return fmt.Sprintf("noise sd
 
 func (gaussian) checkShape(s Shape) error { return s.want(Shape{}) }
 
-func (gaussian) link(x float64) float64    { return x }
-func (gaussian) inverse(f float64) float64 { return f }
-
 func (gaussian) units(d Data, opts FitOptions) (Units, error) { return unitsOf(d, opts) }
 
-func (gaussian) parameter() parameter {
-	return parameter{name: "noise", start: 0.1, floor: noiseFloorExact, noise: true}
-}
-
 func (gaussian) shaped(value float64) (Shape, float64) { return Shape{}, value }
-
-func (gaussian) offset(float64) float64 { return 0 }
 
 func (gaussian) base(o reading) float64 { return -math.Log(2*math.Pi*o.noise) / 2 }
 
@@ -44,21 +52,13 @@ func (gaussian) terms(o reading, f float64) terms {
 
 func (gaussian) guess(o reading) (f, weight float64) { return o.y, 1 / o.noise }
 
-func (gaussian) concave() bool { return true }
-
-func (gaussian) stepWeight(_ reading, t terms) float64 { return t.weight }
-
 func (gaussian) predictive(o reading, mean, variance float64) float64 {
 	return logNormal(o.y, mean, variance+o.noise)
 }
 
-func (gaussian) moments(mean, sd float64) (float64, float64) { return mean, sd }
-
 func (gaussian) measurement(o reading, mean, sd float64) (float64, float64) {
 	return mean, math.Sqrt(sd*sd + o.noise)
 }
-
-func (gaussian) possible(reading) bool { return true }
 
 func (gaussian) cdf(o reading, mean, sd float64) float64 {
 	return normalCDF((o.y - mean) / math.Sqrt(sd*sd+o.noise))

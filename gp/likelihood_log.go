@@ -7,16 +7,12 @@ import (
 
 // logScale is what likelihoods have in common whose f is the logarithm of the mean, per unit of exposure:
 // the quantity is log-normal, and a reading has no noise but its own.
-type logScale struct{}
+type logScale struct{ logConcave }
 
 func (logScale) link(x float64) float64    { return math.Log(x) }
 func (logScale) inverse(f float64) float64 { return math.Exp(f) }
 
 func (logScale) offset(exposure float64) float64 { return math.Log(exposure) }
-
-func (logScale) concave() bool { return true }
-
-func (logScale) stepWeight(_ reading, t terms) float64 { return t.weight }
 
 func (logScale) moments(mean, sd float64) (float64, float64) {
 	m := math.Exp(mean + sd*sd/2)
@@ -29,21 +25,22 @@ func (logScale) moments(mean, sd float64) (float64, float64) {
 // differ.
 const latentMeanVar = 4
 
-// givenUnits are the units of a scale of its own, if the mean is given; ok says that it is.
-func givenUnits(l likelihood, opts FitOptions) (u Units, ok bool, err error) {
+// centered are the units of a scale of its own: its center is that of the data, unless the mean is given, and err says why data have
+// none.
+func centered(l likelihood, center float64, err error, opts FitOptions) (Units, error) {
 	kind := l.about().Name
 	switch {
 	case opts.NoiseSD != nil:
-		return u, false, fmt.Errorf("%w: values of kind %s have no noise of their own; leave out the noise that is given", ErrData, kind)
+		return Units{}, fmt.Errorf("%w: values of kind %s have no noise of their own; leave out the noise that is given", ErrData, kind)
 	case opts.Mean == nil:
-		return u, false, nil
+		return Units{center, 1}, err
 	}
-	u = Units{l.link(*opts.Mean), 1}
+	u := Units{l.link(*opts.Mean), 1}
 	if math.IsNaN(u.Center) || math.IsInf(u.Center, 0) {
-		return u, false, fmt.Errorf("%w: the mean of values of kind %s is given as %v; want a rate above 0, or a probability between 0 and 1",
+		return u, fmt.Errorf("%w: the mean of values of kind %s is given as %v; want a rate above 0, or a probability between 0 and 1",
 			ErrData, kind, *opts.Mean)
 	}
-	return u, true, nil
+	return u, nil
 }
 
 // totals returns the sums of the values and of the exposures.

@@ -47,15 +47,11 @@ func (gamma) checkShape(s Shape) error {
 func (l gamma) units(d Data, opts FitOptions) (Units, error) { return meanUnits(l, d, opts) }
 
 func meanUnits(l likelihood, d Data, opts FitOptions) (Units, error) {
-	u, given, err := givenUnits(l, opts)
-	if given || err != nil {
-		return u, err
-	}
 	mean := 0.0 // dividing before adding keeps sums of huge values finite
 	for _, y := range d.Y {
 		mean += y / float64(d.Len())
 	}
-	return Units{l.link(mean), 1}, nil
+	return centered(l, l.link(mean), nil, opts)
 }
 
 // parameter is never 0: a value without noise has no density.
@@ -88,8 +84,6 @@ func (l gamma) measurement(o reading, mean, sd float64) (float64, float64) {
 	m, s := l.moments(mean, sd)
 	return o.exposure * m, o.exposure * math.Sqrt(s*s+o.shape.Dispersion*(s*s+m*m))
 }
-
-func (gamma) possible(o reading) bool { return o.y > 0 }
 
 // cdf averages over f, in steps finer than the standard deviation of a reading on the scale of f.
 func (gamma) cdf(o reading, mean, sd float64) float64 {

@@ -8,7 +8,7 @@ import (
 )
 
 // binomial values are shares: y positives of n trials, the exposure, each with the probability p = 1/(1 + exp(−f)).
-type binomial struct{}
+type binomial struct{ logConcave }
 
 func (binomial) about() About {
 	return About{Name: "share", Title: "shares: positives among tested", Help: "positives among tested", Quantity: "probability",
@@ -43,12 +43,8 @@ func logistic(f float64) float64 {
 
 // units have the overall share as their center. Half a positive guards against none at all, and against nothing else.
 func (l binomial) units(d Data, opts FitOptions) (Units, error) {
-	u, given, err := givenUnits(l, opts)
-	if given || err != nil {
-		return u, err
-	}
 	events, exposure, err := d.totals()
-	return Units{math.Log(events+0.5) - math.Log(exposure-events+0.5), 1}, err
+	return centered(l, math.Log(events+0.5)-math.Log(exposure-events+0.5), err, opts)
 }
 
 func (binomial) parameter() parameter { return parameter{} }
@@ -75,10 +71,6 @@ func (binomial) guess(o reading) (f, weight float64) {
 	return math.Log(p / (1 - p)), (n + 1) * p * (1 - p)
 }
 
-func (binomial) concave() bool { return true }
-
-func (binomial) stepWeight(_ reading, t terms) float64 { return t.weight }
-
 func (l binomial) predictive(o reading, mean, variance float64) float64 {
 	return integrateLog(l, o, mean, variance)
 }
@@ -97,10 +89,6 @@ func (l binomial) measurement(o reading, mean, sd float64) (float64, float64) {
 	n := o.exposure
 	p, s := l.moments(mean, sd)
 	return n * p, math.Sqrt(n*(p-p*p-s*s) + n*n*s*s)
-}
-
-func (binomial) possible(o reading) bool {
-	return o.y >= 0 && o.y == math.Trunc(o.y) && o.y <= o.exposure
 }
 
 // cdf averages over f, in steps finer than the standard deviation of a share on the scale of f.
@@ -122,11 +110,7 @@ func (l binomial) cdf(o reading, mean, sd float64) float64 {
 }
 
 func (l binomial) quantile(o reading, mean, sd, p float64) float64 {
-	if p == 1 {
-		return o.exposure
-	}
-	m, s := l.measurement(o, mean, sd)
-	return wholeQuantile(p, m, s, o.exposure, func(y float64) float64 { return l.cdf(o.at(y), mean, sd) })
+	return wholeQuantile(l, o, mean, sd, p, o.exposure)
 }
 
 // bernoulli values are shares of one trial.

@@ -16,7 +16,7 @@ import (
 // serves all steps. The expectation does not serve the marginal likelihood: a
 // model that follows the data has residuals near 0, where W is nearly twice that, and
 // would be preferred for it.
-type studentT struct{}
+type studentT struct{ ownScale }
 
 // studentFreedom is not learned. The likelihood of the scale and the degrees of
 // freedom together is nearly flat along a ridge, and few data push them to a bound;
@@ -49,9 +49,6 @@ func (studentT) checkShape(s Shape) error {
 	return s.want(Shape{Freedom: s.Freedom})
 }
 
-func (studentT) link(x float64) float64    { return x }
-func (studentT) inverse(f float64) float64 { return f }
-
 // units are the median and the spread of the middle half of the data, which
 // outliers do not move, or those of Gaussian data where that half is constant.
 func (studentT) units(d Data, opts FitOptions) (Units, error) {
@@ -72,13 +69,7 @@ func (studentT) units(d Data, opts FitOptions) (Units, error) {
 	return u, u.check(d, opts)
 }
 
-func (studentT) parameter() parameter {
-	return parameter{name: "noise", start: 0.1, floor: noiseFloorExact, noise: true}
-}
-
 func (studentT) shaped(value float64) (Shape, float64) { return Shape{Freedom: studentFreedom}, value }
-
-func (studentT) offset(float64) float64 { return 0 }
 
 func (studentT) base(o reading) float64 {
 	nu := o.shape.Freedom
@@ -116,13 +107,9 @@ func (studentT) predictive(o reading, mean, variance float64) float64 {
 	return math.Log(studentMixture(o, -300, func(v float64) float64 { return math.Exp(logNormal(o.y, mean, variance+v)) }))
 }
 
-func (studentT) moments(mean, sd float64) (float64, float64) { return mean, sd }
-
 func (studentT) measurement(o reading, mean, sd float64) (float64, float64) {
 	return mean, math.Sqrt(sd*sd + o.noise*o.shape.Freedom/(o.shape.Freedom-2))
 }
-
-func (studentT) possible(reading) bool { return true }
 
 func (l studentT) cdf(o reading, mean, sd float64) float64 {
 	return l.mix(o, func(v float64) float64 { return normalCDF((o.y - mean) / math.Sqrt(sd*sd+v)) })

@@ -91,7 +91,7 @@ func TestLikelihoodsAreDistributions(t *testing.T) {
 				const mean = 0.4
 				offset := c.of.offset(c.o.exposure)
 				density := func(y float64) float64 {
-					if !c.of.possible(c.o.at(y)) {
+					if c.of.check(y, c.o.exposure, math.NaN()) != nil {
 						return 0
 					}
 					return math.Exp(c.of.predictive(c.o.at(y), offset+mean, sd*sd))

@@ -40,8 +40,8 @@ func ringKernels(t *testing.T, g *graph.Graph) map[string]kernel.Kernel {
 	return map[string]kernel.Kernel{
 		"grf, one scale":      grf,
 		"series, one scale":   series,
-		"grf, many scales":    step[*kernel.Multiscale](t)(kernel.NewMultiscale(grf, family, scales, kernel.MultiscaleOptions{})),
-		"series, many scales": step[*kernel.Multiscale](t)(kernel.NewMultiscale(series, family, scales, kernel.MultiscaleOptions{})),
+		"grf, many scales":    step[*kernel.Multiscale](t)(kernel.NewMultiscale(grf, family, scales)),
+		"series, many scales": step[*kernel.Multiscale](t)(kernel.NewMultiscale(series, family, scales)),
 	}
 }
 

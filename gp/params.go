@@ -53,7 +53,7 @@ func newParamsWith(k kernel.Kernel, starts [][]float64, last kernel.Param, known
 	all := make([][]float64, len(starts))
 	for s, start := range starts {
 		if len(start) != len(k.Params()) {
-			return nil, nil, fmt.Errorf("fitting: %d starting values for %d parameters", len(start), len(k.Params()))
+			return nil, nil, fmt.Errorf("%d starting values for %d parameters", len(start), len(k.Params()))
 		}
 		all[s] = append([]float64(nil), start...)
 		if !known {

@@ -51,17 +51,15 @@ func (p *Posterior) MeanPart(ctx context.Context, nodes []int, lo, hi int) ([]fl
 
 // standardMean returns the mean of standardised values at places.
 func (p *Posterior) standardMean(ctx context.Context, l places) (mean []float64, err error) {
-	err = p.compute(ctx, "predicted", func(s *stage) error {
-		return s.view(ctx, l, func(v *view) error {
-			at, err := p.mean(ctx, v)
-			if err != nil {
-				return err
-			}
-			defer at.Free()
-			mean = make([]float64, l.len())
-			at.Get(mean)
-			return nil
-		})
+	err = p.at(ctx, l, func(v *view) error {
+		at, err := p.mean(ctx, v)
+		if err != nil {
+			return err
+		}
+		defer at.Free()
+		mean = make([]float64, l.len())
+		at.Get(mean)
+		return nil
 	})
 	return mean, err
 }
@@ -70,12 +68,7 @@ func (p *Posterior) standardMean(ctx context.Context, l places) (mean []float64,
 // nodes, without noise: a new measurement has the noise variance in addition. With
 // alternatives the squares of their shifts of the mean are added.
 func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error) {
-	return p.VarianceProgress(ctx, nodes, nil)
-}
-
-// VarianceProgress is Variance that tells w how far it is.
-func (p *Posterior) VarianceProgress(ctx context.Context, nodes []int, w *progress.Work) ([]float64, error) {
-	return p.VariancePart(ctx, nodes, 0, len(nodes), w)
+	return p.VariancePart(ctx, nodes, 0, len(nodes), nil)
 }
 
 // VariancePart returns the places [lo, hi) of Variance, and tells w how far it is. Whether
@@ -136,7 +129,7 @@ func (p *Posterior) SDError(nodes int) float64 {
 		products = 1
 	}
 	prior := kernel.DiagFlops(p.cov, nodes)
-	if p.factored() != nil && p.model.how.within().ExactVariance(nodes, p.data.Len(), products, prior) {
+	if p.h != nil && p.model.how.within().ExactVariance(nodes, p.data.Len(), products, prior) {
 		return 0
 	}
 	return sampledSDError
@@ -147,11 +140,9 @@ func (p *Posterior) SDError(nodes int) float64 {
 // block by block of nodes, so that memory grows neither with their number nor with that
 // of the nodes times a group.
 func (p *Posterior) sampledVariance(ctx context.Context, l places, w *progress.Work) (out []float64, err error) {
-	err = p.compute(ctx, "predicted", func(s *stage) error {
-		return s.view(ctx, l, func(v *view) error {
-			out, err = p.variance(ctx, v, w)
-			return err
-		})
+	err = p.at(ctx, l, func(v *view) (err error) {
+		out, err = p.variance(ctx, v, w)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("posterior samples: %w", err)
@@ -344,12 +335,10 @@ func (p *Posterior) SamplePart(ctx context.Context, nodes []int, lo, hi, draws i
 
 // sample returns standardised draws at places.
 func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64) (out *mat.Dense, err error) {
-	err = p.compute(ctx, "predicted", func(s *stage) error {
+	err = p.at(ctx, l, func(v *view) error {
 		out = mat.NewDense(l.len(), draws, nil)
-		return s.view(ctx, l, func(v *view) error {
-			return p.draw(ctx, v, draws, seed, func(w kernel.Weights, at, columns int) error {
-				return v.fill(ctx, columnsOf(out, at, at+columns), w)
-			})
+		return p.draw(ctx, v, draws, seed, func(w kernel.Weights, at, columns int) error {
+			return v.fill(ctx, columnsOf(out, at, at+columns), w)
 		})
 	})
 	return out, err

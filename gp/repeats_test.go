@@ -156,11 +156,11 @@ func TestMeansHaveTheLikelihoodOfReadings(t *testing.T) {
 			}
 			p.known = 0.3
 			theta := starts[0]
-			want, wantGrad, err := (newMarginal(k, units.standard(rows), 1, p)).evaluate(background, theta)
+			want, wantGrad, err := evaluate(newMarginal(k, units.standard(rows), 1, p), theta)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, grad, err := (newMarginal(k, units.standard(means), 1, p)).evaluate(background, theta)
+			got, grad, err := evaluate(newMarginal(k, units.standard(means), 1, p), theta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +211,7 @@ func TestMeansTeachWhatReadingsTeach(t *testing.T) {
 		}
 		// Against the likelihood of all rows, which knows nothing of pooling.
 		p := &params{list: k.Params(), known: m.noise}
-		want, err := (newMarginal(k, m.units.standard(rows), m.meanVar, p)).logLikelihood(background, m.theta)
+		want, _, err := evaluate(newMarginal(k, m.units.standard(rows), m.meanVar, p), m.theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,18 +239,18 @@ func TestPatchesOfMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := (newMarginal(k, units.standard(means), 1, p)).patches(plan.Patches{Windows: 4, Size: 300, Scattered: 50})
-	for q, l := range parts {
-		got, grad, err := l.evaluate(background, starts[0])
+	parts := (&Model{kernel: k}).patches(units.standard(means), plan.Patches{Windows: 4, Size: 300, Scattered: 50})
+	for q, d := range parts {
+		got, grad, err := evaluate(newMarginal(k, d, 1, p), starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := newMarginal(k, units.standard(rowsOfNodes(rows, l.data.Nodes)), 1, p)
-		want, wantGrad, err := all.evaluate(background, starts[0])
+		all := newMarginal(k, units.standard(rowsOfNodes(rows, d.Nodes)), 1, p)
+		want, wantGrad, err := evaluate(all, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all.data.Len() <= l.data.Len() {
+		if all.data.Len() <= d.Len() {
 			t.Errorf("patch %d has no repeats", q)
 		}
 		near(t, "log likelihood of a patch", []float64{got}, []float64{want}, 1e-9)
@@ -278,7 +278,7 @@ func TestProbesGiveTheGradientOfReadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, want, err := (newMarginal(k, units.standard(rows), 1, p)).evaluate(background, starts[0])
+	_, want, err := evaluate(newMarginal(k, units.standard(rows), 1, p), starts[0])
 	if err != nil {
 		t.Fatal(err)
 	}

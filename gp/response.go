@@ -67,31 +67,33 @@ func (r Response) Latent() (mean, sd float64) { return r.mean, r.sd }
 
 // Mean returns the mean of the quantity.
 func (r Response) Mean() float64 {
-	if r.transform != NoTransform {
-		mean, _ := r.transform.moments(r.mean, r.sd*r.sd)
-		return mean
-	}
-	mean, _ := r.values.likelihood().moments(r.mean, r.sd)
+	mean, _ := r.moments()
 	return mean
 }
 
 // SD returns the standard deviation of the quantity.
 func (r Response) SD() float64 {
-	if r.transform != NoTransform {
-		_, sd := r.transform.moments(r.mean, r.sd*r.sd)
-		return sd
-	}
-	_, sd := r.values.likelihood().moments(r.mean, r.sd)
+	_, sd := r.moments()
 	return sd
+}
+
+func (r Response) moments() (mean, sd float64) {
+	if r.transform != NoTransform {
+		return r.transform.moments(r.mean, r.sd*r.sd)
+	}
+	return r.values.likelihood().moments(r.mean, r.sd)
 }
 
 // Quantile returns the value that the quantity is below with probability p.
 func (r Response) Quantile(p float64) float64 {
 	if r.sd == 0 {
-		return r.transform.Inverse(r.values.Inverse(r.mean))
+		return r.back(r.mean)
 	}
-	return r.transform.Inverse(r.values.Inverse(r.mean + r.sd*normalQuantile(p)))
+	return r.back(r.mean + r.sd*normalQuantile(p))
 }
+
+// back takes a number on the scale of f to the quantity.
+func (r Response) back(f float64) float64 { return r.transform.Inverse(r.values.Inverse(f)) }
 
 // Above returns the probability that the quantity is above a threshold, such as 1 for
 // a relative risk.

@@ -67,7 +67,7 @@ func (m NewMeasurement) LogDensity(y float64) float64 {
 		return m.plain().LogDensity(t.Forward(y)) + t.logSlope(y)
 	}
 	l, o := m.of(y)
-	if !l.possible(o) {
+	if l.check(y, m.exposure, math.NaN()) != nil {
 		return math.Inf(-1)
 	}
 	return l.predictive(o, m.r.mean+l.offset(m.exposure), m.r.sd*m.r.sd)
@@ -108,12 +108,16 @@ func (m NewMeasurement) Quantile(p float64) float64 {
 	return l.quantile(o, m.r.mean, m.r.sd, p)
 }
 
-// wholeQuantile is the least whole number from 0 to most with cdf ≥ p, which has mean and standard deviation. A log-normal number of the
-// same
-// mean and variance is near, and the search doubles its steps.
-func wholeQuantile(p, mean, sd, most float64, cdf func(y float64) float64) float64 {
-	spread := math.Sqrt(math.Log1p(sd * sd / mean / mean))
-	guess := math.Floor(mean * math.Exp(spread*(normalQuantile(min(max(p, 1e-6), 1-1e-6))-spread/2)))
+// wholeQuantile is the quantile of a reading that is a whole number from 0 to most: the least with cdf ≥ p. A log-normal number of the
+// same mean and variance is near, and the search doubles its steps.
+func wholeQuantile(l likelihood, o reading, mean, sd, p, most float64) float64 {
+	if p == 1 {
+		return most
+	}
+	cdf := func(y float64) float64 { return l.cdf(o.at(y), mean, sd) }
+	mean2, sd2 := l.measurement(o, mean, sd)
+	spread := math.Sqrt(math.Log1p(sd2 * sd2 / mean2 / mean2))
+	guess := math.Floor(mean2 * math.Exp(spread*(normalQuantile(min(max(p, 1e-6), 1-1e-6))-spread/2)))
 	if !(guess < mostCount) {
 		guess = 0
 	}

@@ -119,6 +119,8 @@ type functions struct {
 	nodes  []int
 }
 
+func (f *functions) free() { f.values.Free() }
+
 // hold keeps what a memory has of the computation before, for the next one: a posterior has the measurements of its fit, a
 // search adds one at a time, and predictions at all nodes are asked for again and again. A nil hold keeps nothing.
 type hold struct {
@@ -131,33 +133,63 @@ type hold struct {
 
 // rowsAt returns a kernel at measured nodes in a memory, to be given back by keep; nil where there is no place for it.
 func (h *hold) rowsAt(ctx context.Context, s space.Space, k kernel.Kernel, nodes []int, constant float64) (*rows, error) {
-	if r := h.take(ofRows, func(r *rows) bool { return r.is(k, nodes, constant) }); r != nil {
+	if r := take(h, ofRows, func(r *rows) bool { return r.is(k, nodes, constant) }); r != nil {
 		space.During(ctx, r.space)
 		return r, nil
 	}
 	return newRows(ctx, s, k, nodes, constant, kernel.RootOptions{})
 }
 
-// slot is a place of a hold.
-type slot func(h *hold) **rows
+// kept is what a hold keeps in a place.
+type kept interface {
+	comparable
+	free()
+}
 
-func ofRows(h *hold) **rows   { return &h.rows }
-func ofTail(h *hold) **rows   { return &h.tail }
-func ofNarrow(h *hold) **rows { return &h.narrow }
+func ofRows(h *hold) **rows           { return &h.rows }
+func ofTail(h *hold) **rows           { return &h.tail }
+func ofNarrow(h *hold) **rows         { return &h.narrow }
+func ofFunctions(h *hold) **functions { return &h.functions }
 
 // take returns what is kept in a place if it is right, and empties the place.
-func (h *hold) take(place slot, right func(r *rows) bool) *rows {
+func take[K kept](h *hold, place func(h *hold) *K, right func(k K) bool) (k K) {
 	if h == nil {
-		return nil
+		return k
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := *place(h)
-	if r == nil || !right(r) {
-		return nil
+	at, none := place(h), k
+	if *at == none || !right(*at) {
+		return none
 	}
-	*place(h) = nil
-	return r
+	k, *at = *at, none
+	return k
+}
+
+// put keeps k in a place, and frees what was there.
+func put[K kept](h *hold, place func(h *hold) *K, k K) {
+	if h == nil {
+		k.free()
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var none K
+	at := place(h)
+	if *at != none {
+		(*at).free()
+	}
+	*at = k
+}
+
+// drop frees what is kept in a place if it is wrong, and reports whether it was.
+func drop[K kept](h *hold, place func(h *hold) *K, wrong func(k K) bool) bool {
+	var none K
+	k := take(h, place, wrong)
+	if k != none {
+		k.free()
+	}
+	return k != none
 }
 
 // headRows is the number of measurements to which a head is rounded down: a search, which measures one at a time, then makes
@@ -179,7 +211,7 @@ func (h *hold) partsAt(ctx context.Context, s space.Space, k kernel.Kernel, node
 	if head == nil {
 		return nil, err
 	}
-	tail := h.take(ofTail, func(r *rows) bool { return r.is(k, nodes[n:], constant) })
+	tail := take(h, ofTail, func(r *rows) bool { return r.is(k, nodes[n:], constant) })
 	if tail == nil {
 		if tail, err = newRows(ctx, s, k, nodes[n:], constant, kernel.RootOptions{}); tail == nil {
 			h.keep([]*rows{head})
@@ -191,34 +223,17 @@ func (h *hold) partsAt(ctx context.Context, s space.Space, k kernel.Kernel, node
 
 // keep keeps rows, in one or two parts, in place of what was kept.
 func (h *hold) keep(parts []*rows) {
-	if h == nil {
-		for _, r := range parts {
-			r.free()
-		}
-		return
+	put(h, ofRows, parts[0])
+	if len(parts) > 1 {
+		put(h, ofTail, parts[1])
+	} else {
+		drop(h, ofTail, func(r *rows) bool { return r.of != parts[0].of })
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	put(&h.rows, parts[0])
-	switch {
-	case len(parts) > 1:
-		put(&h.tail, parts[1])
-	case h.tail != nil && h.tail.of != parts[0].of:
-		put(&h.tail, nil)
-	}
-}
-
-// put keeps r in a place, and frees what was there.
-func put(place **rows, r *rows) {
-	if *place != nil {
-		(*place).free()
-	}
-	*place = r
 }
 
 // narrowed calls do with the kernel of r in float32; nil where there is none.
 func (h *hold) narrowed(ctx context.Context, r *rows, do func(r *rows) error) error {
-	own := h.take(ofNarrow, func(n *rows) bool { return n.is(r.of, r.nodes, r.constant) })
+	own := take(h, ofNarrow, func(n *rows) bool { return n.is(r.of, r.nodes, r.constant) })
 	if own != nil {
 		space.During(ctx, own.space)
 	} else {
@@ -230,30 +245,19 @@ func (h *hold) narrowed(ctx context.Context, r *rows, do func(r *rows) error) er
 	if own == nil {
 		return do(nil)
 	}
-	defer h.keepNarrow(own)
+	defer put(h, ofNarrow, own)
 	if err := own.set(ctx, r.theta); err != nil {
 		return err
 	}
 	return do(own)
 }
 
-func (h *hold) keepNarrow(r *rows) {
-	if h == nil {
-		r.free()
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	put(&h.narrow, r)
-}
-
 // valuesAt returns the functions of a stage at some nodes, to be given back by keepValues; nil if the memory has no place
 // for them.
 func (h *hold) valuesAt(ctx context.Context, s *stage, nodes []int) (*functions, error) {
-	right := func(v *functions) bool {
+	if v := take(h, ofFunctions, func(v *functions) bool {
 		return v.of == s.kernel && slices.Equal(v.theta, s.theta) && slices.Equal(v.nodes, nodes)
-	}
-	if v := h.takeValues(right); v != nil {
+	}); v != nil {
 		return v, nil
 	}
 	own, err := kernel.ValuesOf(ctx, s.cov, s.space, nodes)
@@ -263,47 +267,20 @@ func (h *hold) valuesAt(ctx context.Context, s *stage, nodes []int) (*functions,
 	return &functions{own, s.kernel, slices.Clone(s.theta), slices.Clone(nodes)}, nil
 }
 
-func (h *hold) takeValues(right func(v *functions) bool) *functions {
-	if h == nil {
-		return nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	v := h.functions
-	if v == nil || !right(v) {
-		return nil
-	}
-	h.functions = nil
-	return v
-}
-
 // keepValues keeps functions at many of all nodes in place of what was kept, and frees those at few.
 func (h *hold) keepValues(v *functions) {
-	if h == nil || 8*len(v.nodes) < v.of.Nodes() {
-		v.values.Free()
-		return
+	if 8*len(v.nodes) < v.of.Nodes() {
+		h = nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.functions != nil {
-		h.functions.values.Free()
-	}
-	h.functions = v
+	put(h, ofFunctions, v)
 }
 
 // empty frees all that is kept, and reports whether there was something.
-func (h *hold) empty() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	some := h.rows != nil || h.tail != nil || h.functions != nil
-	for _, place := range []**rows{&h.rows, &h.tail, &h.narrow} {
-		put(place, nil)
+func (h *hold) empty() (some bool) {
+	for _, place := range []func(h *hold) **rows{ofRows, ofTail, ofNarrow} {
+		some = drop(h, place, func(*rows) bool { return true }) || some
 	}
-	if h.functions != nil {
-		h.functions.values.Free()
-		h.functions = nil
-	}
-	return some
+	return drop(h, ofFunctions, func(*functions) bool { return true }) || some
 }
 
 // columnsAtATime is how many columns of blocks with so many rows in all go beside each other on a card: as

@@ -3,12 +3,12 @@ package gp
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/kernel"
 	"grfgp/plan"
+	"grfgp/progress"
 )
 
 // spreading is label spreading: the probability of class c at node i is ∝ the sum of
@@ -25,7 +25,7 @@ type spreading struct {
 
 // spreadLabels takes the start with the highest leave-one-out accuracy and learns
 // nothing.
-func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
+func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (*Classifier, ClassifyReport, error) {
 	starts := opts.Starts
 	if opts.State != nil {
 		starts = [][]float64{opts.State.Theta}
@@ -57,7 +57,7 @@ func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyO
 		}
 	}
 	report.Evaluations = len(starts)
-	return best, report, nil
+	return &Classifier{best, l.Classes, best.leaveOneOut}, report, nil
 }
 
 func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float64, limits *plan.Limits) (*spreading, error) {
@@ -116,28 +116,16 @@ func (s *spreading) normalise(f *mat.Dense) {
 	}
 }
 
-func (s *spreading) Classes() int { return len(s.shares) }
-
-func (s *spreading) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	if len(nodes) == 0 {
-		return &mat.Dense{}, nil
-	}
+func (s *spreading) Probabilities(ctx context.Context, nodes []int, _ *progress.Work) (*mat.Dense, error) {
 	f, err := s.sums(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("label spreading: %w", err)
+		return nil, err
 	}
 	s.normalise(f)
 	return f, nil
 }
 
 // Sample returns an error: label spreading has no posterior.
-func (s *spreading) Sample(context.Context, []int, int, uint64) ([]*mat.Dense, error) {
+func (s *spreading) Sample(context.Context, []int, int, uint64, *progress.Work) ([]*mat.Dense, error) {
 	return nil, errors.New("label spreading has no posterior to draw from; use another method")
-}
-
-func (s *spreading) LeaveOneOut() *mat.Dense {
-	if s.leaveOneOut == nil {
-		return nil
-	}
-	return mat.DenseCopyOf(s.leaveOneOut)
 }

@@ -22,7 +22,7 @@ func TestSpreadingEqualsDense(t *testing.T) {
 		k := step[*kernel.Series](t)(kernel.NewSeries(w, kernel.Matern{Nu: 1}, 254))
 		l := Labels{Nodes: []int{0, 3, n - 1, n - 9}, Class: []int{0, 0, 1, 2}, Classes: 3}
 		s := step[*spreading](t)(newSpreading(background, k, l, []float64{1, math.Sqrt(2 * share / (1 - share))}, nil))
-		got := step[*mat.Dense](t)(s.Probabilities(background, allNodes(n)))
+		got := step[*mat.Dense](t)(s.Probabilities(background, allNodes(n), nil))
 
 		a, y := mat.NewDense(n, n, nil), mat.NewDense(n, l.Classes, nil)
 		for i := range n {

@@ -88,7 +88,7 @@ func (s *stage) view(ctx context.Context, l places, do func(v *view) error) erro
 	if s.space.Err() == nil {
 		s.hold.keepValues(own)
 	} else {
-		own.values.Free()
+		own.free()
 	}
 	return err
 }

@@ -184,8 +184,7 @@ func (r Response) Values() Values { return r.values }
 // 0.95.
 func (r Response) Interval(level float64) (lower, upper float64) {
 	z := normalQuantile(0.5 + level/2)
-	back := func(f float64) float64 { return r.transform.Inverse(r.values.Inverse(f)) }
-	return back(r.mean - z*r.sd), back(r.mean + z*r.sd)
+	return r.back(r.mean - z*r.sd), r.back(r.mean + z*r.sd)
 }
 
 // Interval returns the central interval of the measurement at a level, such as 0.95. Of

@@ -119,3 +119,11 @@ func (u Units) standard(d Data) Data {
 	}
 	return s
 }
+
+// standardLatent returns data as observe takes them.
+func (u Units) standardLatent(d Data, v Values) Data {
+	if v.About().Noisy {
+		return u.standard(d)
+	}
+	return d.Clone()
+}

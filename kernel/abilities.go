@@ -51,8 +51,8 @@ type Abilities struct {
 	// graph, as a trend or a kernel of covariates does.
 	Everywhere bool
 
-	// Local is K without the terms that are Everywhere. Nil means K itself.
-	Local Covariance
+	// Connected is the function Connected where products with K do not tell, because a term of it is Everywhere.
+	Connected func(ctx context.Context, rows, cols []int) ([]bool, error)
 }
 
 // Sampling is a set of random features and the coefficients f_l that combine them
@@ -132,6 +132,14 @@ func TrainingOf(k Kernel) Training {
 		return t.Training()
 	}
 	return Training{}
+}
+
+// wrapped returns t for a kernel that wraps the one with the cache.
+func (t Training) wrapped(wrap func(k Kernel) Kernel) Training {
+	if cache := t.Cache; cache != nil {
+		t.Cache = func(rows []int, maxBytes int) Kernel { return wrap(cache(rows, maxBytes)) }
+	}
+	return t
 }
 
 // Starts returns the hyperparameters from which learning k should start: those
@@ -225,8 +233,8 @@ func startOf(params []Param) []float64 {
 // It costs one product with K[rows, cols]. Dense kernels connect all
 // nodes, because rounding leaves no zeros.
 func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, error) {
-	if local := AbilitiesOf(c).Local; local != nil {
-		return Connected(ctx, local, rows, cols)
+	if own := AbilitiesOf(c).Connected; own != nil {
+		return own(ctx, rows, cols)
 	}
 	connected := make([]bool, len(rows))
 	if len(connected) == 0 || len(cols) == 0 {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -9,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/space"
 )
 
@@ -25,8 +25,10 @@ type columns interface {
 	squares(dst []float64, rows []int)
 	// addGram adds scale·X[rows]·X[rows]ᵀ to the upper triangle of dst.
 	addGram(ctx context.Context, dst blas64.Symmetric, rows []int, scale float64) error
-	// gramInner returns ⟨g, X[rows]·X[rows]ᵀ⟩.
-	gramInner(ctx context.Context, rows []int, g blas64.Symmetric) (float64, error)
+	// gramGrad adds ⟨g, ∂(s²·X[rows]·X[rows]ᵀ)⟩ to grad, by the variance s² and by what X depends on.
+	gramGrad(ctx context.Context, grad []float64, rows []int, g blas64.Symmetric, variance float64) error
+	// pull adds ⟨q, ∂(s·X[rows])⟩ to grad.
+	pull(grad []float64, rows []int, q *mat.Dense, variance float64)
 }
 
 // denseColumns is a dense matrix.
@@ -44,10 +46,8 @@ func (c *denseColumns) dense(rows []int) *mat.Dense {
 }
 
 func (c *denseColumns) squares(dst []float64, rows []int) {
-	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			dst[a] = squareOf(c.x.RawRowView(rows[a]))
-		}
+	eachPlace(len(rows), func(a int) {
+		dst[a] = squareOf(c.x.RawRowView(rows[a]))
 	})
 }
 
@@ -65,12 +65,25 @@ func (c *denseColumns) addGram(ctx context.Context, dst blas64.Symmetric, rows [
 	return ctx.Err()
 }
 
-func (c *denseColumns) gramInner(ctx context.Context, rows []int, g blas64.Symmetric) (float64, error) {
+func (c *denseColumns) gramGrad(ctx context.Context, grad []float64, rows []int, g blas64.Symmetric, _ float64) error {
 	sum := 0.0
 	for _, v := range quadratics(g, c.dense(rows)) {
 		sum += v
 	}
-	return sum, ctx.Err()
+	grad[0] += sum
+	return ctx.Err()
+}
+
+func (c *denseColumns) pull(grad []float64, rows []int, q *mat.Dense, variance float64) {
+	z := c.dense(rows)
+	sum := 0.0
+	for a := range rows {
+		other := q.RawRowView(a)
+		for m, v := range z.RawRowView(a) {
+			sum += v * other[m]
+		}
+	}
+	grad[0] += sum / (2 * math.Sqrt(variance))
 }
 
 // quadratics returns x_dᵀ·G·x_d for every column of x, from the upper triangle of
@@ -159,42 +172,39 @@ func (c *cachedColumns) addGram(ctx context.Context, dst blas64.Symmetric, rows 
 	if t == nil {
 		return c.columns.addGram(ctx, dst, rows, scale)
 	}
-	parallel.Ranges(dst.N, 16, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			out := dst.Data[a*dst.Stride+a:][:dst.N-a]
-			for b, v := range t.row(0, a, dst.N) {
-				out[b] += scale * v
-			}
+	everyRow(dst.N, 16, func(a int) {
+		out := dst.Data[a*dst.Stride+a:][:dst.N-a]
+		for b, v := range t.row(0, a, dst.N) {
+			out[b] += scale * v
 		}
 	})
 	return ctx.Err()
 }
 
-func (c *cachedColumns) gramInner(ctx context.Context, rows []int, g blas64.Symmetric) (float64, error) {
+func (c *cachedColumns) gramGrad(ctx context.Context, grad []float64, rows []int, g blas64.Symmetric, variance float64) error {
 	t, err := c.get(ctx, rows)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if t == nil {
-		return c.columns.gramInner(ctx, rows, g)
+		return c.columns.gramGrad(ctx, grad, rows, g, variance)
 	}
-	return sumRows(g.N, func(a int) float64 {
+	grad[0] += sumRows(g.N, func(a int) float64 {
 		in, row := t.row(0, a, g.N), g.Data[a*g.Stride+a:][:g.N-a]
 		sum := 0.0
 		for b, v := range row[1:] {
 			sum += v * in[1+b]
 		}
 		return 2*sum + row[0]*in[0]
-	}), ctx.Err()
+	})
+	return ctx.Err()
 }
 
 // sumRows returns Σ_a of(a) for a < n, computed in parallel and added in order.
 func sumRows(n int, of func(a int) float64) float64 {
 	each := make([]float64, n)
-	parallel.Ranges(n, 16, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			each[a] = of(a)
-		}
+	everyRow(n, 16, func(a int) {
+		each[a] = of(a)
 	})
 	sum := 0.0
 	for _, v := range each {

@@ -3,23 +3,24 @@ package kernel
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/parallel"
-	"grfgp/solve"
 )
 
 // Constant returns the kernel s²·11ᵀ on n nodes: functions with the same value at
 // every node. In a Product, Sum(Constant(n), b) lets a part of the other factor
 // stay as it is: a ∘ (1 + b).
 func Constant(n int) Kernel {
-	return &constantKernel{n, []Param{{Name: "constant/variance", Start: 1, Positive: true, Variance: true}}}
+	params := []Param{{Name: "constant/variance", Start: 1, Positive: true, Variance: true}}
+	return &constantKernel{nodes: n, params: params, stream: priorConstant}
 }
 
 type constantKernel struct {
-	nodes  int
-	params []Param
+	nodes    int
+	params   []Param // none: the variance is known
+	variance float64
+	stream   string // of random numbers
 }
 
 func (k *constantKernel) Nodes() int      { return k.nodes }
@@ -35,7 +36,12 @@ func (k *constantKernel) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, k.params); err != nil {
 		return nil, err
 	}
-	return &constant{theta[0], priorConstant, k.nodes, k}, nil
+	c := &constant{constantKernel: k, variance: k.variance}
+	if len(theta) > 0 {
+		c.variance = theta[0]
+	}
+	c.byRoot = byRoot{k, slices.Clone(theta), c}
+	return c, nil
 }
 
 // WithConstant returns K + variance·11ᵀ, the covariance of a function plus an
@@ -46,59 +52,31 @@ func WithConstant(c Covariance, variance float64) Covariance {
 	if variance == 0 {
 		return c
 	}
-	return plus(c, meanConstant(variance, c.Nodes()))
+	mean, err := meanConstant(variance, c.Nodes()).At(nil)
+	if err != nil {
+		panic(err) // it has no parameters
+	}
+	return plus(c, mean)
 }
 
-// meanConstant is the covariance of an unknown mean.
-func meanConstant(variance float64, nodes int) *constant {
-	return &constant{variance, priorMean, nodes, nil}
+// meanConstant is the kernel of an unknown mean.
+func meanConstant(variance float64, nodes int) *constantKernel {
+	return &constantKernel{nodes: nodes, variance: variance, stream: priorMean}
 }
 
 // constant is variance·11ᵀ.
 type constant struct {
+	*constantKernel
+	byRoot
 	variance float64
-	stream   string // of random numbers
-	nodes    int
-	k        *constantKernel // nil: of an unknown mean
-}
-
-func (c *constant) Nodes() int { return c.nodes }
-
-func (c *constant) Cross(rows, cols []int) solve.Operator {
-	return constantCross{len(rows), len(cols), c.variance}
-}
-
-// constantCross is variance·11ᵀ of a given size.
-type constantCross struct {
-	rows, cols int
-	variance   float64
-}
-
-func (o constantCross) Dims() (r, c int) { return o.rows, o.cols }
-
-func (o constantCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if o.rows == 0 {
-		return ctx.Err()
-	}
-	dst.Zero()
-	if o.cols > 0 {
-		sums := columnSums(x)
-		for s := range sums {
-			sums[s] *= o.variance
-		}
-		addToRows(dst, sums)
-	}
-	return ctx.Err()
 }
 
 func (c *constant) entries(ctx context.Context, dst *mat.Dense, _, _ []int) error {
 	raw := dst.RawMatrix()
-	parallel.Ranges(raw.Rows, 256, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := raw.Data[a*raw.Stride:][:raw.Cols]
-			for b := range row {
-				row[b] = c.variance
-			}
+	everyRow(raw.Rows, 256, func(a int) {
+		row := raw.Data[a*raw.Stride:][:raw.Cols]
+		for b := range row {
+			row[b] = c.variance
 		}
 	})
 	return ctx.Err()
@@ -111,12 +89,10 @@ func (c *constant) Gram(ctx context.Context, dst *mat.SymDense, rows []int) erro
 
 func (c *constant) addGram(ctx context.Context, dst *mat.SymDense, _ []int) error {
 	raw := dst.RawSymmetric()
-	parallel.Ranges(raw.N, 64, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := raw.Data[a*raw.Stride+a:][:raw.N-a]
-			for b := range row {
-				row[b] += c.variance
-			}
+	everyRow(raw.N, 64, func(a int) {
+		row := raw.Data[a*raw.Stride+a:][:raw.N-a]
+		for b := range row {
+			row[b] += c.variance
 		}
 	})
 	return ctx.Err()
@@ -125,23 +101,6 @@ func (c *constant) addGram(ctx context.Context, dst *mat.SymDense, _ []int) erro
 func (c *constant) Diag(ctx context.Context, dst []float64, _ []int) error {
 	for a := range dst {
 		dst[a] = c.variance
-	}
-	return ctx.Err()
-}
-
-func (c *constant) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	dst.Zero()
-	_, draws := dst.Dims()
-	addToRows(dst, c.levels(draws, seed))
-	return ctx.Err()
-}
-
-func (c *constant) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	if len(grad) > 0 && len(rows) > 0 {
-		ones := columnSums(w)
-		for s, v := range columnSums(u) {
-			grad[0] += v * ones[s]
-		}
 	}
 	return ctx.Err()
 }
@@ -188,17 +147,4 @@ func (c *constant) pull(grad []float64, _ []int, q *mat.Dense) {
 func columnSums(x *mat.Dense) []float64 {
 	b := hostBlock(x)
 	return b.Sums(nil, nil)
-}
-
-// addToRows adds y to every row of dst.
-func addToRows(dst *mat.Dense, y []float64) {
-	rows, _ := dst.Dims()
-	parallel.Ranges(rows, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := dst.RawRowView(i)
-			for s, v := range y {
-				row[s] += v
-			}
-		}
-	})
 }

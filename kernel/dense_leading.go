@@ -21,12 +21,8 @@ func NewLeading(ctx context.Context, w *sparse.CSR, pairs int, bound []float64) 
 		return nil, err
 	}
 	n := r.Nodes()
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
 	const residual = 1e-8
-	l := r.somePairs(ctx, all, min(pairs, n/2), pairs/4, residual)
+	l := r.somePairs(ctx, upTo(n), min(pairs, n/2), pairs/4, residual)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

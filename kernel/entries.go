@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/solve"
 	"grfgp/sparse"
 )
@@ -25,11 +24,16 @@ func Entries(ctx context.Context, dst *mat.Dense, c Covariance, rows, cols []int
 // byProducts sets dst to the entries of an operator.
 func byProducts(ctx context.Context, dst *mat.Dense, op solve.Operator) error {
 	_, n := op.Dims()
+	return op.Apply(ctx, dst, identity(n))
+}
+
+// identity returns the identity matrix.
+func identity(n int) *mat.Dense {
 	one := mat.NewDense(n, n, nil)
-	for k := range n {
-		one.Set(k, k, 1)
+	for i := range n {
+		one.Set(i, i, 1)
 	}
-	return op.Apply(ctx, dst, one)
+	return one
 }
 
 // entrywise is a covariance that knows its entries. entries sets dst, which is not empty.
@@ -40,12 +44,10 @@ type entrywise interface {
 func (c *smoothCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
 	raw := dst.RawMatrix()
 	return c.blocks(ctx, rows, cols, func(b *smoothBlock) {
-		parallel.Ranges(b.r2.Rows, 8, func(lo, hi int) {
-			for a := lo; a < hi; a++ {
-				row := b.row(a)
-				c.shape.values(row, c.variance)
-				copy(raw.Data[(b.r0+a)*raw.Stride+b.c0:], row)
-			}
+		everyRow(b.r2.Rows, 8, func(a int) {
+			row := b.row(a)
+			c.shape.values(row, c.variance)
+			copy(raw.Data[(b.r0+a)*raw.Stride+b.c0:], row)
 		})
 	})
 }

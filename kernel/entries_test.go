@@ -23,7 +23,7 @@ func TestEntries(t *testing.T) {
 	}
 	grf := newGRF(t, sampled(t, g, nil, same), kernel.Diffusion{})
 	smooth := kernel.Smooth(x, []int{0, 0, 1}, kernel.Matern32, "a", "b")
-	scales := newMultiscale(t, g, nil, kernel.Diffusion{}, 20, kernel.MultiscaleOptions{})
+	scales := newMultiscale(t, g, nil, kernel.Diffusion{}, 20)
 	var rows, cols []int
 	for i := range 280 {
 		rows = append(rows, (i*7)%300)

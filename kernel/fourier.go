@@ -11,7 +11,6 @@ import (
 	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
-	"grfgp/solve"
 	"grfgp/space"
 )
 
@@ -42,7 +41,7 @@ func (f *fourier) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, f.params); err != nil {
 		return nil, err
 	}
-	return f.covariance(f, theta[0], f.scaledBy(theta[1:])), nil
+	return f.covariance(theta[0], f.scaledBy(theta[1:])), nil
 }
 
 // fourierColumns are frequencies for columns of unit length.
@@ -73,9 +72,10 @@ func newFourierColumns(d *distances, shape Shape, pairs int, seed uint64) *fouri
 	return f
 }
 
-func (f *fourierColumns) covariance(of *fourier, variance float64, s scaled) *fourierCovariance {
-	z := &fourierFeatures{fourierColumns: f, scaled: s}
-	return &fourierCovariance{linearCovariance{z, variance, of}, z, of}
+func (f *fourier) covariance(variance float64, s scaled) *linearCovariance {
+	c := &linearCovariance{x: &fourierFeatures{fourierColumns: f.fourierColumns, scaled: s}, variance: variance}
+	c.byRoot = byRoot{f, append([]float64{variance}, s.lengths...), c}
+	return c
 }
 
 // fourierFeatures are the columns Z/s at given lengths: cosines, then sines.
@@ -125,59 +125,34 @@ func (f *fourierFeatures) addGram(ctx context.Context, dst blas64.Symmetric, row
 	return ctx.Err()
 }
 
-func (f *fourierFeatures) gramInner(ctx context.Context, rows []int, g blas64.Symmetric) (float64, error) {
-	sum := 0.0
-	for _, v := range quadratics(g, f.dense(rows)) {
-		sum += v
-	}
-	return sum, ctx.Err()
-}
-
-func (f *fourierFeatures) in(context.Context, space.Space, space.Axis, []int) (space.Matrix, error) {
-	panic("kernel: features have a root of their own")
-}
-
-// fourierCovariance is s²·ZZᵀ with the gradient of Z.
-type fourierCovariance struct {
-	linearCovariance
-	features *fourierFeatures
-	fourier  *fourier
-}
-
-func (c *fourierCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-func (c *fourierCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-func (c *fourierCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
+func (f *fourierFeatures) in(_ context.Context, s space.Space, a space.Axis, rows []int) (space.Matrix, error) {
+	return s.Dense(a, f.dense(rows)), nil
 }
 
 // slopes adds ⟨u·wᵀ, ∂(s²ZZᵀ)⟩ to grad for a block of rows, given Zᵀu and Zᵀw of all rows; one of u and w is weighted.
-func (c *fourierCovariance) slopes(grad []float64, rows []int, u, w mat.Matrix, zu, zw *mat.Dense) {
-	q, sd := mat.NewDense(len(rows), c.width(), nil), math.Sqrt(c.variance)
+func (f *fourierFeatures) slopes(grad []float64, rows []int, u, w mat.Matrix, zu, zw *mat.Dense, variance float64) {
+	q, sd := mat.NewDense(len(rows), f.width(), nil), math.Sqrt(variance)
 	dense.Add(dense.View(q), sd, dense.View(u.(*mat.Dense)), dense.View(zw).T())
 	dense.Add(dense.View(q), sd, dense.View(w.(*mat.Dense)), dense.View(zu).T())
-	c.pull(grad, rows, q)
+	f.pull(grad, rows, q, variance)
 }
 
-// GramGrad is ⟨g, ∂(ZZᵀ)⟩ = ⟨2gZ, ∂Z⟩.
-func (c *fourierCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
-	if err := ctx.Err(); err != nil || len(rows) == 0 {
-		return err
-	}
-	z, q := c.factor(rows), mat.NewDense(len(rows), c.width(), nil)
-	dense.Add(dense.View(q), 2, dense.View(mat.DenseCopyOf(g)), dense.View(z))
-	c.pull(grad, rows, q)
+// gramGrad is ⟨g, ∂(ZZᵀ)⟩ = ⟨2gZ, ∂Z⟩.
+func (f *fourierFeatures) gramGrad(ctx context.Context, grad []float64, rows []int, g blas64.Symmetric, variance float64) error {
+	z, q := f.dense(rows), mat.NewDense(len(rows), f.width(), nil)
+	z.Scale(math.Sqrt(variance), z)
+	var whole mat.SymDense
+	whole.SetRawSymmetric(g)
+	dense.Add(dense.View(q), 2, dense.View(mat.DenseCopyOf(&whole)), dense.View(z))
+	f.pull(grad, rows, q, variance)
 	return ctx.Err()
 }
 
 // pull goes from features to phases, ∂cos = −sin, ∂sin = cos, and from
 // there to lengths: a phase is Σ_d ω_d·x_d/ℓ.
-func (c *fourierCovariance) pull(grad []float64, rows []int, q *mat.Dense) {
+func (f *fourierFeatures) pull(grad []float64, rows []int, q *mat.Dense, variance float64) {
 	const size = 1024
-	f, sd := c.features, math.Sqrt(c.variance)
+	sd := math.Sqrt(variance)
 	pairs, columns := f.pairs(), upTo(len(f.group))
 	for lo := 0; lo < len(rows); lo += size {
 		hi := min(len(rows), lo+size)

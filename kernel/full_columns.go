@@ -4,7 +4,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/sparse"
 )
 
@@ -48,14 +47,12 @@ func newFullColumns(width, rows int, count func(c int) int) fullColumns {
 func (f *fullColumns) of(a *sparse.CSR) dense.Matrix {
 	rows, _ := a.Dims()
 	out := mat.NewDense(rows, f.count, nil)
-	parallel.Ranges(rows, 64, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := out.RawRowView(i)
-			cols, vals := a.Row(i)
-			for p, c := range cols {
-				if at := f.place[c]; at >= 0 {
-					row[at] += vals[p]
-				}
+	everyRow(rows, 64, func(i int) {
+		row := out.RawRowView(i)
+		cols, vals := a.Row(i)
+		for p, c := range cols {
+			if at := f.place[c]; at >= 0 {
+				row[at] += vals[p]
 			}
 		}
 	})

@@ -80,7 +80,7 @@ func TestFullColumns(t *testing.T) {
 func TestCellsOfPredictions(t *testing.T) {
 	t.Parallel()
 	g, f := hubFeatures(t)
-	k, err := kernel.NewMultiscale(newGRF(t, f, kernel.Diffusion{}), kernel.Diffusion{}, scalesOf(t, g, 20), kernel.MultiscaleOptions{})
+	k, err := kernel.NewMultiscale(newGRF(t, f, kernel.Diffusion{}), kernel.Diffusion{}, scalesOf(t, g, 20))
 	if err != nil {
 		t.Fatal(err)
 	}

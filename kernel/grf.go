@@ -8,12 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
 	"grfgp/plan"
-	"grfgp/solve"
 	"grfgp/space"
 	"grfgp/sparse"
 	"grfgp/walk"
@@ -78,18 +75,11 @@ func (k *GRF) Params() []Param { return k.family.Params() }
 // At returns the covariance at theta. It costs nothing: features are combined at
 // first use, and only for the nodes in use.
 func (k *GRF) At(theta []float64) (Covariance, error) {
-	c, err := k.covariance(theta)
-	if err != nil {
-		return nil, err // not an interface that holds a nil pointer
-	}
-	return c, nil
-}
-
-func (k *GRF) covariance(theta []float64) (*grfCovariance, error) {
 	if err := checkTheta(theta, k.Params()); err != nil {
 		return nil, err
 	}
-	c := &grfCovariance{GRF: k, theta: slices.Clone(theta), coeff: make([]float64, k.features.MaxLen()+1)}
+	c := &grfCovariance{GRF: k, coeff: make([]float64, k.features.MaxLen()+1)}
+	c.byRoot = byRoot{k, slices.Clone(theta), c}
 	k.family.Coeffs(c.coeff, c.theta)
 	for l, f := range c.coeff {
 		if !(math.Abs(f) <= maxCoeff) {
@@ -102,26 +92,11 @@ func (k *GRF) covariance(theta []float64) (*grfCovariance, error) {
 // grfCovariance is a GRF at one theta.
 type grfCovariance struct {
 	*GRF
-	theta, coeff []float64
-	factors      recent.Cache[*factor]
-	compactMu    sync.Mutex      // guards
-	compactPhi   *sparse.Compact // Φ of all nodes of a large graph; nil until first used
-}
-
-func (c *grfCovariance) rooted() rootKernel { return c.GRF }
-func (c *grfCovariance) point() []float64   { return c.theta }
-
-// Cross returns K[rows, cols].
-func (c *grfCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-// Prior sets the columns of dst to Φw with w ~ N(0, I).
-func (c *grfCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-// Grad adds Σ_s u_sᵀ(∂K/∂θ_j)w_s to grad[j].
-func (c *grfCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
+	byRoot
+	coeff      []float64
+	factors    recent.Cache[*factor]
+	compactMu  sync.Mutex      // guards
+	compactPhi *sparse.Compact // Φ of all nodes of a large graph; nil until first used
 }
 
 // Abilities are the features.

@@ -46,7 +46,7 @@ func TestCompactDraws(t *testing.T) {
 		for i := range x {
 			x[i] = float64(i%7) / 7
 		}
-		m, err := kernel.NewMultiscale(kernel.UnitVariance(fine), kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+		m, err := kernel.NewMultiscale(kernel.UnitVariance(fine), kernel.Diffusion{}, scales)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -161,10 +162,8 @@ func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	}
 	checkOrder(dst, rows)
 	raw := dst.RawSymmetric()
-	parallel.Ranges(raw.N, gramRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			clear(raw.Data[i*raw.Stride+i:][:raw.N-i])
-		}
+	everyRow(raw.N, gramRows, func(i int) {
+		clear(raw.Data[i*raw.Stride+i:][:raw.N-i])
 	})
 	return f.addGram(ctx, raw, 1)
 }
@@ -375,24 +374,20 @@ func (c *grfCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols 
 	if !slices.Equal(rows, cols) {
 		left = right.beside(rows)
 	}
-	if left.err != nil || right.err != nil {
-		return errOf(left.err, right.err)
+	if err := cmp.Or(left.err, right.err); err != nil {
+		return err
 	}
 	return sparseTimes(ctx, dst, left.phi, right.transpose())
 }
 
-func errOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
 // eachPlace calls do for all places of a list, in parallel.
-func eachPlace(n int, do func(a int)) {
-	parallel.Ranges(n, 1024, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			do(a)
+func eachPlace(n int, do func(a int)) { everyRow(n, 1024, do) }
+
+// everyRow calls do for the rows 0 … n−1 in parallel, by blocks of the given size.
+func everyRow(n, size int, do func(i int)) {
+	parallel.Ranges(n, size, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			do(i)
 		}
 	})
 }

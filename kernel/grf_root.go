@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -17,21 +18,17 @@ type grfRoot struct {
 	axis     space.Axis
 	phi      space.Features
 	columns  space.Axis
-	nodes    []uint32 // of the columns; nil: all
-	unit     bool
+	nodes    []uint32       // of the columns; nil: all
+	unit     *unitVariance  // scales them; nil: they are as they are
 	cov      *grfCovariance // at the hyperparameters of set
 	variance float64        // s²; 1 if the rows are as they are
 }
 
 func (k *GRF) root(ctx context.Context, s space.Space, rows []int, _ RootOptions) (Root, error) {
-	r, err := k.newRoot(ctx, s, rows, false)
-	if r == nil {
-		return nil, err // not an interface that holds a nil pointer
-	}
-	return r, err
+	return k.newRoot(ctx, s, rows, nil)
 }
 
-func (k *GRF) newRoot(ctx context.Context, s space.Space, rows []int, unit bool) (*grfRoot, error) {
+func (k *GRF) newRoot(ctx context.Context, s space.Space, rows []int, unit *unitVariance) (Root, error) {
 	p, err := k.pattern(ctx, rows)
 	if err != nil {
 		return nil, err
@@ -40,7 +37,7 @@ func (k *GRF) newRoot(ctx context.Context, s space.Space, rows []int, unit bool)
 	if r.axis, err = s.Axis(ctx, len(rows)); err != nil {
 		return nil, err
 	}
-	if r.phi, err = s.Features(ctx, r.axis, p, unit); r.phi == nil || err != nil {
+	if r.phi, err = s.Features(ctx, r.axis, p, unit != nil); r.phi == nil || err != nil {
 		return nil, err
 	}
 	r.columns, r.nodes = r.phi.Weights()
@@ -50,18 +47,19 @@ func (k *GRF) newRoot(ctx context.Context, s space.Space, rows []int, unit bool)
 func (r *grfRoot) Free() { r.phi.Free() }
 
 func (r *grfRoot) Set(ctx context.Context, theta []float64) error {
-	cov, err := r.features.covariance(theta)
+	if r.unit != nil {
+		if err := checkTheta(theta, r.unit.params); err != nil {
+			return err
+		}
+		r.variance, theta = theta[0], r.unit.below(theta)
+	}
+	cov, err := r.features.At(theta)
 	if err != nil {
 		return err
 	}
-	return r.set(ctx, cov, 1)
-}
-
-// set goes to a covariance and, for rows of norm one, a variance.
-func (r *grfRoot) set(ctx context.Context, cov *grfCovariance, variance float64) error {
-	r.cov, r.variance = cov, variance
-	if err := r.phi.Set(ctx, cov.coeff); err != nil {
-		return fmt.Errorf("%w: at %v: %w", ErrTheta, cov.theta, err)
+	r.cov = cov.(*grfCovariance)
+	if err := r.phi.Set(ctx, r.cov.coeff); err != nil {
+		return fmt.Errorf("%w: at %v: %w", ErrTheta, theta, err)
 	}
 	return nil
 }
@@ -76,29 +74,26 @@ func (r *grfRoot) Apply(_ context.Context, dst, x space.Block, add bool) error {
 
 func (r *grfRoot) Slopes(_ context.Context, grad, weight []float64, u, w space.Block) error {
 	slope := make([]float64, len(r.cov.coeff))
-	r.phi.Slopes(slope, weight, u, w)
-	r.cov.chain(grad, slope)
-	return r.space.Err()
-}
-
-// unitSlopes adds the derivatives by the shape, the parameters without a variance, and returns that by s².
-func (r *grfRoot) unitSlopes(shape, weight []float64, u, w space.Block) (byVariance float64) {
-	slope := make([]float64, len(r.cov.coeff))
 	twice := r.phi.Slopes(slope, weight, u, w)
-	full := make([]float64, len(r.cov.theta))
+	if r.unit == nil {
+		r.cov.chain(grad, slope)
+		return r.space.Err()
+	}
+	grad[0] += twice / 2
+	full, shape := make([]float64, len(r.cov.theta)), grad[1:]
 	r.cov.chain(full, slope)
 	for j, g := range full[len(full)-len(shape):] { // without the variance, if there is one
 		shape[j] += g * r.variance
 	}
-	return twice / 2
+	return r.space.Err()
 }
 
 func (r *grfRoot) AddDiag(_ context.Context, dst []float64) error {
 	squares := make([]float64, len(dst))
 	r.phi.Squares().Get(squares)
-	each(len(dst), func(a int) {
+	eachPlace(len(dst), func(a int) {
 		switch v := squares[a]; {
-		case !r.unit:
+		case r.unit == nil:
 			dst[a] += v
 		case v > 0:
 			dst[a] += r.variance
@@ -169,16 +164,12 @@ type grfWeights struct {
 }
 
 func (c *grfCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
-	v, err := c.newValues(ctx, s, nodes, false, 1)
-	if v == nil {
-		return nil, err // not an interface that holds a nil pointer
-	}
-	return v, err
+	return c.newValues(ctx, s, nodes, false, 1)
 }
 
 // newValues returns functions at nodes; with unit, rows are scaled to norm one. Features of a large graph are float32 there,
 // whether those of all nodes are at hand or not: what was computed before must not show.
-func (c *grfCovariance) newValues(ctx context.Context, s space.Space, nodes []int, unit bool, variance float64) (*grfValues, error) {
+func (c *grfCovariance) newValues(ctx context.Context, s space.Space, nodes []int, unit bool, variance float64) (Values, error) {
 	v := &grfValues{cov: c, space: s, variance: variance, shared: map[*grfRoot]sharedColumns{}}
 	rows, err := s.Axis(ctx, len(nodes))
 	if err != nil {
@@ -255,7 +246,7 @@ func (v *grfValues) share(ctx context.Context, rows space.Axis, nodes []int) (sq
 		e.Ptr[a+1] = e.Ptr[a] + len(list.Reached(a))
 	}
 	e.Col, e.Val, squares = make([]uint32, e.Ptr[len(nodes)]), make([]float64, e.Ptr[len(nodes)]), make([]float64, len(nodes))
-	each(len(nodes), func(a int) {
+	eachPlace(len(nodes), func(a int) {
 		copy(e.Col[e.Ptr[a]:], list.Reached(a))
 		row := e.Val[e.Ptr[a]:e.Ptr[a+1]]
 		list.CombineRow(row, c.coeff, a)
@@ -308,7 +299,7 @@ func (v *grfValues) Settle(ctx context.Context, w Weights, from Root, u space.Bl
 	defer some.Free()
 	some.Gather(mid, s.from)
 	own.Scatter(some, s.to)
-	return errOr(ctx, v.space)
+	return cmp.Or(v.space.Err(), ctx.Err())
 }
 
 // sharedWith returns the columns in common with a root, of which one or both have some of all nodes.
@@ -366,13 +357,6 @@ func places32(n int) []uint32 {
 		all[a] = uint32(a)
 	}
 	return all
-}
-
-func errOr(ctx context.Context, s space.Space) error {
-	if err := s.Err(); err != nil {
-		return err
-	}
-	return ctx.Err()
 }
 
 func (v *grfValues) Mul(_ context.Context, dst space.Block, w Weights, lo int, add bool) error {

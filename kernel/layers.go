@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/plan"
 	"grfgp/solve"
 	"grfgp/space"
 )
@@ -23,15 +22,8 @@ import (
 // contribute less than 2 %. The kernel does not depend on the numbering of nodes.
 // Where eigenvectors cost too much, use Multiscale instead.
 type Layers struct {
-	fine Kernel
-	*layerParts
-	tables []*table // of the layers, for the rows in training; nil: none
-}
-
-// layerParts are the layers above a fine kernel, which several fine kernels may share.
-type layerParts struct {
-	parts  []Kernel // parameters: a variance and the shared β
-	caches shared[[]*table]
+	coarser
+	parts []Kernel // parameters: a variance and the shared β
 }
 
 const (
@@ -49,8 +41,11 @@ func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 	if fine.Nodes() != d.Nodes() {
 		panic(fmt.Sprintf("kernel: layers of %d nodes on a kernel of %d", d.Nodes(), fine.Nodes()))
 	}
-	m := &Layers{fine: fine, layerParts: &layerParts{}}
 	factors, useful := d.layers()
+	m := &Layers{coarser: coarser{fine: fine, coarserParts: &coarserParts{
+		count: len(factors), shape: []Param{{Name: "coarse/beta", Start: layerBeta, Positive: true}},
+	}}}
+	m.gram = m.layerGram
 	for _, by := range factors {
 		m.parts = append(m.parts, UnitVariance(d.With(Stretch(Diffusion{}, by).(Spectrum))))
 	}
@@ -59,15 +54,7 @@ func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 
 // With returns the sum of another fine kernel on the same nodes and the same layers, and shares what they have
 // computed.
-func (m *Layers) With(fine Kernel) *Layers {
-	if fine.Nodes() != m.Nodes() {
-		panic(fmt.Sprintf("kernel: layers of %d nodes on a kernel of %d", m.Nodes(), fine.Nodes()))
-	}
-	return &Layers{fine: fine, layerParts: m.layerParts}
-}
-
-// ShareCaches makes all kernels with these layers share the caches of Training, until release is called.
-func (m *Layers) ShareCaches() (release func()) { return m.caches.share() }
+func (m *Layers) With(fine Kernel) *Layers { return &Layers{m.with(fine), m.parts} }
 
 // layers returns the factors b_k of β: layers are added until one is nearly constant
 // on connected nodes and, if there are several components, one more. They are not
@@ -102,55 +89,23 @@ func (d *Dense) layers() (factors []float64, useful bool) {
 	return all, true
 }
 
-// Nodes returns the number of nodes.
-func (m *Layers) Nodes() int { return m.fine.Nodes() }
-
 // Len returns the number of layers.
 func (m *Layers) Len() int { return len(m.parts) }
 
-// Params returns the parameters of the fine kernel, then β, then the variances of
-// the layers.
-func (m *Layers) Params() []Param {
-	all := slices.Clone(m.fine.Params())
-	if hasVariance(all) {
-		all[0].Start /= 100 // as in Multiscale
-	}
-	all = append(all, Param{Name: "coarse/beta", Start: layerBeta, Positive: true})
-	for k := range m.parts {
-		all = append(all, Param{Name: fmt.Sprintf("coarse/variance %d", k+1), Start: 1 / float64(len(m.parts)), Positive: true, Variance: true})
-	}
-	return all
-}
-
-// Training offers starts with some variance on every layer, or nearly all of it on
-// one layer, each with a short and a long reach of the fine kernel. The cache is
-// that of the fine kernel, if it has one, and tables of the layers, which are
-// interpolated between lengths.
+// Training offers starts of the layers; the cache has tables of them.
 func (m *Layers) Training() Training {
-	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.parts)), Cache: m.cached}
+	return Training{Starts: m.starts(), Cache: func(rows []int, maxBytes int) Kernel { return &Layers{m.cached(rows, maxBytes), m.parts} }}
 }
 
-func (m *Layers) cached(rows []int, maxBytes int) Kernel {
-	fine := maxBytes / 2
-	if TrainingOf(m.fine).Cache == nil {
-		fine = 0
-	}
-	c := m.With(Cached(m.fine, rows, fine))
-	each := min(plan.Default().TableBytes, maxBytes-fine) / len(m.parts)
-	c.tables = m.caches.get(func(t []*table) bool { return t[0] != nil && slices.Equal(t[0].rows, rows) }, func() []*table {
-		all := make([]*table, len(m.parts))
-		for k, part := range m.parts {
-			all[k] = newTable(rows, layerBeta, each, func(ctx context.Context, dst *mat.SymDense, beta float64) error {
-				layer, err := part.At([]float64{1, beta})
-				if err != nil {
-					return err
-				}
-				return layer.Gram(ctx, dst, rows)
-			})
+// layerGram implements coarserParts.gram.
+func (m *Layers) layerGram(k int, rows []int) func(ctx context.Context, dst *mat.SymDense, length float64) error {
+	return func(ctx context.Context, dst *mat.SymDense, beta float64) error {
+		layer, err := m.parts[k].At([]float64{1, beta})
+		if err != nil {
+			return err
 		}
-		return all
-	})
-	return c
+		return layer.Gram(ctx, dst, rows)
+	}
 }
 
 // At returns the covariance at theta: the sum of the fine kernel's and those of
@@ -159,15 +114,15 @@ func (m *Layers) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, m.Params()); err != nil {
 		return nil, err
 	}
-	own := len(m.fine.Params())
-	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, own, m.tables, slices.Clone(theta[own:]), m, slices.Clone(theta)}
+	own := m.own()
+	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, m, slices.Clone(theta)}
 	fine, err := m.fine.At(theta[:own])
 	if err != nil {
 		return nil, err
 	}
 	c.terms = append(c.terms, sumTerm{fine, 0, own})
 	for k, part := range m.parts {
-		layer, err := part.At([]float64{theta[own+1+k], theta[own]})
+		layer, err := part.At(m.partTheta(theta, k))
 		if err != nil {
 			return nil, err
 		}
@@ -179,44 +134,19 @@ func (m *Layers) At(theta []float64) (Covariance, error) {
 // layersCovariance is the sum at one theta.
 type layersCovariance struct {
 	sumCovariance
-	own    int // parameters of the fine kernel
-	tables []*table
-	theta  []float64 // β and the variances of the layers
-	of     *Layers
-	all    []float64 // hyperparameters
+	of    *Layers
+	theta []float64
 }
 
 // Gram sets dst = K[rows, rows].
 func (c *layersCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
-	all, ok, err := c.stencils(ctx, rows, false)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return c.sumCovariance.Gram(ctx, dst, rows)
-	}
 	if err := c.terms[0].Gram(ctx, dst, rows); err != nil {
 		return err
 	}
-	for k, s := range all {
-		s.add(dst.RawSymmetric(), c.theta[1+k])
+	if ok, err := c.of.addTables(ctx, dst, rows, c.theta); ok || err != nil {
+		return err
 	}
-	return nil
-}
-
-// stencils returns how to interpolate the layers at the rows; ok is false where that is not possible.
-func (c *layersCovariance) stencils(ctx context.Context, rows []int, slope bool) (all []stencil, ok bool, err error) {
-	if c.tables == nil {
-		return nil, false, nil
-	}
-	for _, t := range c.tables {
-		s, ok, err := t.stencil(ctx, rows, c.theta[0], slope)
-		if !ok || err != nil {
-			return nil, false, err
-		}
-		all = append(all, s)
-	}
-	return all, true, nil
+	return addGrams(ctx, dst, rows, c.terms[1:])
 }
 
 // Abilities are those of the sum.
@@ -268,41 +198,21 @@ func (c *layersCovariance) precondition(ctx context.Context, rows []int, constan
 	return solve.NewLowRank(space.Host(), space.Rows(len(d)), u, d)
 }
 
-func (c *layersCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
 func (c *layersCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
+	if err := c.terms[0].Grad(ctx, grad[:c.of.own()], rows, u, w); err != nil {
+		return err
+	}
+	return c.of.addSlopes(grad, func(k int, own []float64) error { return c.terms[1+k].Grad(ctx, own, rows, u, w) })
 }
 
 func (c *layersCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
-	if all, ok, err := c.stencils(ctx, rows, true); ok || err != nil {
-		if err == nil {
-			err = c.terms[0].GramGrad(ctx, grad[:c.own], rows, g)
-		}
-		for k, s := range all {
-			value, slope := s.moments(g.RawSymmetric())
-			grad[c.own] += c.theta[1+k] * slope
-			grad[c.own+1+k] += value
-		}
+	if err := c.terms[0].GramGrad(ctx, grad[:c.of.own()], rows, g); err != nil {
 		return err
 	}
-	return c.slopes(grad, func(term Covariance, grad []float64) error { return term.GramGrad(ctx, grad, rows, g) })
-}
-
-// slopes adds the gradients of the terms.
-func (c *layersCovariance) slopes(grad []float64, of func(term Covariance, grad []float64) error) error {
-	if err := of(c.terms[0].Covariance, grad[:c.own]); err != nil {
+	if ok, err := c.of.addTableSlopes(ctx, grad, rows, g, c.theta); ok || err != nil {
 		return err
 	}
-	for k, t := range c.terms[1:] {
-		own := make([]float64, 2)
-		if err := of(t.Covariance, own); err != nil {
-			return err
-		}
-		grad[c.own] += own[1]
-		grad[c.own+1+k] += own[0]
-	}
-	return nil
+	return c.of.addSlopes(grad, func(k int, own []float64) error { return c.terms[1+k].GramGrad(ctx, own, rows, g) })
 }
 
 // layersRoot is the root of the sum, whose layers share β.
@@ -312,12 +222,9 @@ type layersRoot struct {
 	cov *layersCovariance
 }
 
-func (c *layersCovariance) rooted() rootKernel { return c.of }
-func (c *layersCovariance) point() []float64   { return c.all }
-
 func (m *Layers) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {
 	all := append([]Kernel{m.fine}, m.parts...)
-	r, err := newSumRoot(ctx, &sum{terms: all}, 0, s, rows, opts)
+	r, err := (&sum{terms: all}).root(ctx, s, rows, opts)
 	if r == nil || err != nil {
 		return nil, err
 	}
@@ -330,12 +237,11 @@ func (r *layersRoot) Set(ctx context.Context, theta []float64) error {
 		return err
 	}
 	r.cov = cov.(*layersCovariance)
-	own := r.cov.own
-	if err := r.terms[0].Set(ctx, theta[:own]); err != nil {
+	if err := r.terms[0].Set(ctx, theta[:r.of.own()]); err != nil {
 		return err
 	}
 	for k, t := range r.terms[1:] {
-		if err := t.Set(ctx, []float64{theta[own+1+k], theta[own]}); err != nil {
+		if err := t.Set(ctx, r.of.partTheta(theta, k)); err != nil {
 			return err
 		}
 	}
@@ -343,11 +249,10 @@ func (r *layersRoot) Set(ctx context.Context, theta []float64) error {
 }
 
 func (r *layersRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
-	at := 0
-	return r.cov.slopes(grad, func(_ Covariance, grad []float64) error {
-		at++
-		return r.terms[at-1].Slopes(ctx, grad, weight, u, w)
-	})
+	if err := r.terms[0].Slopes(ctx, grad[:r.of.own()], weight, u, w); err != nil {
+		return err
+	}
+	return r.of.addSlopes(grad, func(k int, own []float64) error { return r.terms[1+k].Slopes(ctx, own, weight, u, w) })
 }
 
 func (r *layersRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {

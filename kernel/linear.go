@@ -11,7 +11,6 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
-	"grfgp/solve"
 )
 
 // Linear returns the kernel s²·XXᵀ of a linear regression on the columns of x, which
@@ -63,7 +62,9 @@ func (l *linear) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, l.params); err != nil {
 		return nil, err
 	}
-	return &linearCovariance{l.x, theta[0], l}, nil
+	c := &linearCovariance{x: l.x, variance: theta[0]}
+	c.byRoot = byRoot{l, slices.Clone(theta), c}
+	return c, nil
 }
 
 // cacheWidth is the number of columns from which a cached product XXᵀ is faster
@@ -87,9 +88,9 @@ func (l *linear) Training() Training {
 
 // linearCovariance is variance·XXᵀ.
 type linearCovariance struct {
+	byRoot
 	x        columns
 	variance float64
-	of       rootKernel
 }
 
 func (c *linearCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -112,11 +113,6 @@ func (c *linearCovariance) Diag(ctx context.Context, dst []float64, rows []int) 
 	return ctx.Err()
 }
 
-// Prior returns s·X·w with a standard normal w per column.
-func (c *linearCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
 // coefficients returns draws of the coefficients of the columns, from draw number first on.
 func (c *linearCovariance) coefficients(draws, first int, seed uint64) *mat.Dense {
 	w, sd := mat.NewDense(c.x.width(), draws, nil), math.Sqrt(c.variance)
@@ -129,19 +125,11 @@ func (c *linearCovariance) coefficients(draws, first int, seed uint64) *mat.Dens
 	return w
 }
 
-func (c *linearCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-func (c *linearCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
-}
-
 func (c *linearCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
 	if err := ctx.Err(); err != nil || len(rows) == 0 {
 		return err
 	}
-	sum, err := c.x.gramInner(ctx, rows, g.RawSymmetric())
-	grad[0] += sum
-	return err
+	return c.x.gramGrad(ctx, grad, rows, g.RawSymmetric(), c.variance)
 }
 
 // Abilities: columns correlate all nodes.
@@ -166,13 +154,5 @@ func (c *linearCovariance) factor(rows []int) *mat.Dense {
 }
 
 func (c *linearCovariance) pull(grad []float64, rows []int, q *mat.Dense) {
-	z := c.x.dense(rows)
-	sum := 0.0
-	for a := range rows {
-		other := q.RawRowView(a)
-		for m, v := range z.RawRowView(a) {
-			sum += v * other[m]
-		}
-	}
-	grad[0] += sum / (2 * math.Sqrt(c.variance))
+	c.x.pull(grad, rows, q, c.variance)
 }

@@ -11,26 +11,31 @@ import (
 	"grfgp/space"
 )
 
-// linearRoot is F = s·X[rows].
+// linearRoot is F = s·X[rows]. X depends on the hyperparameters if it is that of random Fourier features.
 type linearRoot struct {
-	of    *linear
+	of    Kernel
 	space space.Space
 	axis  space.Axis
 	rows  []int
-	x     space.Matrix
+	x     space.Matrix // nil: not known yet
 	cov   *linearCovariance
 }
 
 func (l *linear) root(ctx context.Context, s space.Space, rows []int, _ RootOptions) (Root, error) {
-	r := &linearRoot{of: l, space: s, rows: slices.Clone(rows)}
-	var err error
-	if r.axis, err = s.Axis(ctx, len(rows)); err != nil {
+	a, err := s.Axis(ctx, len(rows))
+	if err != nil {
 		return nil, err
 	}
-	if r.x, err = l.x.in(ctx, s, r.axis, rows); r.x == nil || err != nil {
+	x, err := l.x.in(ctx, s, a, rows)
+	if x == nil || err != nil {
 		return nil, err
 	}
-	return r, nil
+	return &linearRoot{of: l, space: s, axis: a, rows: slices.Clone(rows), x: x}, nil
+}
+
+func (f *fourier) root(ctx context.Context, s space.Space, rows []int, _ RootOptions) (Root, error) {
+	a, err := s.Axis(ctx, len(rows))
+	return &linearRoot{of: f, space: s, axis: a, rows: slices.Clone(rows)}, err
 }
 
 func (c *denseColumns) in(_ context.Context, s space.Space, a space.Axis, rows []int) (space.Matrix, error) {
@@ -41,19 +46,29 @@ func (c *denseColumns) in(_ context.Context, s space.Space, a space.Axis, rows [
 	return s.Dense(a, c.dense(rows)), nil
 }
 
-func (r *linearRoot) Free() { r.x.Free() }
+func (r *linearRoot) Free() {
+	if r.x != nil {
+		r.x.Free()
+		r.x = nil
+	}
+}
 
-func (r *linearRoot) Set(_ context.Context, theta []float64) error {
+func (r *linearRoot) Set(ctx context.Context, theta []float64) error {
 	cov, err := r.of.At(theta)
-	if err == nil {
-		r.cov = cov.(*linearCovariance)
+	if err != nil {
+		return err
+	}
+	r.cov = cov.(*linearCovariance)
+	if _, depends := r.cov.x.(*fourierFeatures); depends {
+		r.Free()
+		r.x, err = r.cov.x.in(ctx, r.space, r.axis, r.rows)
 	}
 	return err
 }
 
 // project returns scale·Xᵀu.
 func (r *linearRoot) project(u space.Block, scale float64) space.Block {
-	b := r.space.Block(space.Rows(r.of.x.width()), u.Columns())
+	b := r.space.Block(space.Rows(r.cov.width()), u.Columns())
 	r.x.MulT(b, u, scale, false)
 	return b
 }
@@ -65,14 +80,41 @@ func (r *linearRoot) Apply(_ context.Context, dst, x space.Block, add bool) erro
 	return r.space.Err()
 }
 
-func (r *linearRoot) Slopes(_ context.Context, grad, weight []float64, u, w space.Block) error {
+func (r *linearRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
 	left, right := r.project(u, 1), r.project(w, 1)
 	defer left.Free()
 	defer right.Free()
+	if f, ok := r.cov.x.(*fourierFeatures); ok {
+		return r.featureSlopes(ctx, grad, weight, f, u, w, left, right)
+	}
 	for s, v := range left.Sums(right, nil) {
 		grad[0] += weight[s] * v
 	}
 	return r.space.Err()
+}
+
+// featureSlopes are Slopes of Fourier features: ⟨u·wᵀ, ∂(ZZᵀ)⟩ = ⟨u·(Zᵀw)ᵀ + w·(Zᵀu)ᵀ, ∂Z⟩, for weighted columns.
+func (r *linearRoot) featureSlopes(ctx context.Context, grad, weight []float64, f *fourierFeatures, u, w, left, right space.Block) error {
+	us, ws, zu, zw := denseCopy(u), denseCopy(w), denseCopy(left), denseCopy(right)
+	if err := r.space.Err(); err != nil {
+		return err
+	}
+	for _, x := range []*mat.Dense{us, ws} {
+		eachPlace(len(r.rows), func(a int) {
+			row := x.RawRowView(a)
+			for s, v := range weight {
+				row[s] *= v
+			}
+		})
+	}
+	for j, v := range space.SumRows(r.space, r.axis, len(grad), func(lo, hi int, sums []float64) {
+		if hi > lo && ctx.Err() == nil {
+			f.slopes(sums, r.rows[lo:hi], us.Slice(lo, hi, 0, len(weight)), ws.Slice(lo, hi, 0, len(weight)), zu, zw, r.cov.variance)
+		}
+	}) {
+		grad[j] += v
+	}
+	return cmp.Or(r.space.Err(), ctx.Err())
 }
 
 func (r *linearRoot) AddDiag(ctx context.Context, dst []float64) error {
@@ -88,8 +130,14 @@ func (r *linearRoot) Precondition(ctx context.Context, constant float64, noise [
 	return p, false, err
 }
 
-func (r *linearRoot) Here(_ context.Context, dst space.Block, _ Values, w Weights, add bool) error {
-	r.x.Mul(dst, w.(linearWeights).Block, 0, 1, add)
+func (r *linearRoot) Here(_ context.Context, dst space.Block, of Values, w Weights, add bool) error {
+	own := w.(linearWeights).Block
+	if _, ok := of.(*fourierValues); ok { // whose coefficients are in the memory of this process
+		own = r.space.Block(space.Rows(r.cov.width()), dst.Columns())
+		defer own.Free()
+		space.Convert(own, w.(linearWeights).Block, false)
+	}
+	r.x.Mul(dst, own, 0, 1, add)
 	return r.space.Err()
 }
 
@@ -103,10 +151,10 @@ type linearValues struct {
 // linearWeights are coefficients b.
 type linearWeights struct{ space.Block }
 
-func (c *linearCovariance) rooted() rootKernel { return c.of }
-func (c *linearCovariance) point() []float64   { return []float64{c.variance} }
-
 func (c *linearCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
+	if _, ok := c.x.(*fourierFeatures); ok {
+		return &fourierValues{c, s, nodes}, nil
+	}
 	a, err := s.Axis(ctx, len(nodes))
 	if err != nil {
 		return nil, err
@@ -154,83 +202,6 @@ func hostBlock(x *mat.Dense) space.Block {
 	return b
 }
 
-// fourierRoot is F = s·Z of random Fourier features, whose values depend on the lengths.
-type fourierRoot struct {
-	of    *fourier
-	space space.Space
-	axis  space.Axis
-	rows  []int
-	cov   *fourierCovariance
-	z     space.Matrix
-}
-
-func (f *fourier) root(ctx context.Context, s space.Space, rows []int, _ RootOptions) (Root, error) {
-	r := &fourierRoot{of: f, space: s, rows: slices.Clone(rows)}
-	var err error
-	if r.axis, err = s.Axis(ctx, len(rows)); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-func (r *fourierRoot) Free() {
-	if r.z != nil {
-		r.z.Free()
-		r.z = nil
-	}
-}
-
-func (r *fourierRoot) Set(_ context.Context, theta []float64) error {
-	cov, err := r.of.At(theta)
-	if err != nil {
-		return err
-	}
-	r.cov = cov.(*fourierCovariance)
-	r.Free()
-	r.z = r.space.Dense(r.axis, r.cov.features.dense(r.rows))
-	return nil
-}
-
-func (r *fourierRoot) project(u space.Block, scale float64) space.Block {
-	b := r.space.Block(space.Rows(r.cov.width()), u.Columns())
-	r.z.MulT(b, u, scale, false)
-	return b
-}
-
-func (r *fourierRoot) Apply(_ context.Context, dst, x space.Block, add bool) error {
-	inner := r.project(x, r.cov.variance)
-	defer inner.Free()
-	r.z.Mul(dst, inner, 0, 1, add)
-	return r.space.Err()
-}
-
-// Slopes is ⟨u·wᵀ, ∂(ZZᵀ)⟩ = ⟨u·(Zᵀw)ᵀ + w·(Zᵀu)ᵀ, ∂Z⟩, for weighted columns.
-func (r *fourierRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
-	left, right := r.project(u, 1), r.project(w, 1)
-	defer left.Free()
-	defer right.Free()
-	us, ws, zu, zw := denseCopy(u), denseCopy(w), denseCopy(left), denseCopy(right)
-	if err := r.space.Err(); err != nil {
-		return err
-	}
-	for _, x := range []*mat.Dense{us, ws} {
-		each(len(r.rows), func(a int) {
-			row := x.RawRowView(a)
-			for s, v := range weight {
-				row[s] *= v
-			}
-		})
-	}
-	for j, v := range space.SumRows(r.space, r.axis, len(grad), func(lo, hi int, sums []float64) {
-		if hi > lo && ctx.Err() == nil {
-			r.cov.slopes(sums, r.rows[lo:hi], us.Slice(lo, hi, 0, len(weight)), ws.Slice(lo, hi, 0, len(weight)), zu, zw)
-		}
-	}) {
-		grad[j] += v
-	}
-	return cmp.Or(r.space.Err(), ctx.Err())
-}
-
 // denseCopy returns the numbers of a block.
 func denseCopy(b space.Block) *mat.Dense {
 	if b.Axis().Own == 0 {
@@ -241,45 +212,12 @@ func denseCopy(b space.Block) *mat.Dense {
 	return x
 }
 
-func (r *fourierRoot) AddDiag(_ context.Context, dst []float64) error {
-	for a := range dst {
-		dst[a] += r.cov.variance
-	}
-	return nil
-}
-
-func (r *fourierRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
-	if len(r.rows) > 0 && fewColumns(r.cov) && affordable(len(r.rows), r.cov.width()) {
-		p, err := solve.NewLowRank(r.space, r.axis, factorOf([]lowRank{r.cov}, r.rows, constant), noise)
-		return p, true, err
-	}
-	p, err := jacobi(ctx, r, r.space, r.axis, constant, noise)
-	return p, false, err
-}
-
-func (r *fourierRoot) Here(_ context.Context, dst space.Block, _ Values, w Weights, add bool) error {
-	own := r.space.Block(space.Rows(r.cov.width()), dst.Columns())
-	defer own.Free()
-	space.Convert(own, w.(linearWeights).Block, false)
-	r.z.Mul(dst, own, 0, 1, add)
-	return r.space.Err()
-}
-
 // fourierValues are functions Z·b at some nodes, whose rows of Z are computed when they are used. Coefficients are in the memory
 // of this process.
 type fourierValues struct {
-	cov   *fourierCovariance
+	cov   *linearCovariance
 	space space.Space
 	nodes []int
-}
-
-func (c *fourierCovariance) rooted() rootKernel { return c.fourier }
-func (c *fourierCovariance) point() []float64 {
-	return append([]float64{c.variance}, c.features.scaled.lengths...)
-}
-
-func (c *fourierCovariance) values(_ context.Context, s space.Space, nodes []int) (Values, error) {
-	return &fourierValues{c, s, nodes}, nil
 }
 
 func (v *fourierValues) Free() {}
@@ -297,7 +235,7 @@ func (v *fourierValues) Prior(_ context.Context, columns, first int, seed uint64
 }
 
 func (v *fourierValues) Settle(_ context.Context, w Weights, from Root, u space.Block) error {
-	more := from.(*fourierRoot).project(u, v.cov.variance)
+	more := from.(*linearRoot).project(u, v.cov.variance)
 	defer more.Free()
 	space.Convert(w.(linearWeights).Block, more, true)
 	return v.space.Err()
@@ -316,7 +254,7 @@ func (v *fourierValues) Mul(ctx context.Context, dst space.Block, w Weights, lo 
 		end := min(n, first+fourierBlock)
 		a := space.Rows(end - first)
 		part := here.Block(a, dst.Columns())
-		here.Dense(a, v.cov.features.dense(v.nodes[lo+first:lo+end])).Mul(part, coefficients, 0, 1, false)
+		here.Dense(a, v.cov.x.dense(v.nodes[lo+first:lo+end])).Mul(part, coefficients, 0, 1, false)
 		whole.Slice(first, end, 0, dst.Columns()).(*mat.Dense).Copy(space.DenseOf(part))
 		part.Free()
 		if err := ctx.Err(); err != nil {

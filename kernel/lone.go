@@ -67,18 +67,15 @@ func (l *lone) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loneCovariance{l, cov, &loneVariance{of: cov, sample: l.sample, params: len(theta)}, slices.Clone(theta)}, nil
+	c := &loneCovariance{lone: l, raw: cov, variance: &loneVariance{of: cov, sample: l.sample, params: len(theta)}}
+	c.byRoot = byRoot{l, slices.Clone(theta), c}
+	return c, nil
 }
 
 // Training is that of the kernel.
 func (l *lone) Training() Training {
-	own := TrainingOf(l.kernel)
-	t := Training{Starts: own.Starts, CacheBytes: own.CacheBytes, Patches: own.Patches}
-	if own.Cache != nil {
-		t.Cache = func(rows []int, maxBytes int) Kernel {
-			return &lone{own.Cache(rows, maxBytes), l.is, l.sample}
-		}
-	}
+	t := TrainingOf(l.kernel).wrapped(func(k Kernel) Kernel { return &lone{k, l.is, l.sample} })
+	t.Tabular = nil // a lone node is none of a table
 	return t
 }
 
@@ -86,9 +83,9 @@ func (l *lone) Training() Training {
 // M = I − P.
 type loneCovariance struct {
 	*lone
+	byRoot
 	raw      Covariance
 	variance *loneVariance
-	theta    []float64
 }
 
 // among returns the places of lone nodes in a list.
@@ -99,16 +96,6 @@ func (l *lone) among(rows []int) (places []int) {
 		}
 	}
 	return places
-}
-
-func (c *loneCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-func (c *loneCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-func (c *loneCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
 }
 
 func (c *loneCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
@@ -232,9 +219,6 @@ func (c *loneCovariance) Abilities() Abilities {
 			}
 			return raw.Approximate(ctx, rows, constant, noise)
 		}
-	}
-	if raw.Local != nil {
-		a.Local = &loneCovariance{c.lone, raw.Local, c.variance, nil}
 	}
 	return a
 }

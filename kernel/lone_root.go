@@ -12,14 +12,11 @@ import (
 // loneRoot is F = [M·F_K | √v·E], where M masks the lone nodes among the rows, and E has a column for each lone node of the
 // graph.
 type loneRoot struct {
-	of       *lone
-	space    space.Space
-	axis     space.Axis
-	rows     []int
-	k        Root
-	mask     space.Block  // nil: no row is a lone node,
-	own      space.Matrix // and neither is E there
-	variance *loneVariance
+	rowScaled              // by M; by nothing where no row is a lone node on any process,
+	own       space.Matrix // E, which is nil there
+	of        *lone
+	rows      []int
+	variance  *loneVariance
 }
 
 func (l *lone) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {
@@ -27,16 +24,21 @@ func (l *lone) root(ctx context.Context, s space.Space, rows []int, opts RootOpt
 	if k == nil || err != nil {
 		return nil, err
 	}
-	r := &loneRoot{of: l, space: s, rows: slices.Clone(rows), k: k}
-	if r.axis, err = s.Axis(ctx, len(rows)); err != nil {
+	r := &loneRoot{rowScaled: rowScaled{space: s, k: k}, of: l, rows: slices.Clone(rows)}
+	a, err := s.Axis(ctx, len(rows))
+	if err != nil {
 		return nil, err
 	}
-	r.mask, r.own, err = l.masked(ctx, s, r.axis, rows)
+	mask, own, err := l.masked(ctx, s, a, rows)
+	if mask != nil {
+		r.scale, r.own = s.Block(a, 1), own
+		r.scale.Set(mask)
+	}
 	return r, err
 }
 
 // masked returns the diagonal of M and E for a list, both nil if it has no lone node on any process.
-func (l *lone) masked(ctx context.Context, s space.Space, a space.Axis, rows []int) (space.Block, space.Matrix, error) {
+func (l *lone) masked(ctx context.Context, s space.Space, a space.Axis, rows []int) ([]float64, space.Matrix, error) {
 	places, all := l.among(rows), l.nodes()
 	mask, lone := slices.Repeat([]float64{1}, len(rows)), make([]float64, len(rows))
 	for _, p := range places {
@@ -55,10 +57,8 @@ func (l *lone) masked(ctx context.Context, s space.Space, a space.Axis, rows []i
 	for p := range rows {
 		e.Ptr[p+1] += e.Ptr[p]
 	}
-	m := s.Block(a, 1)
-	m.Set(mask)
 	own, err := s.Sparse(ctx, a, space.Rows(len(all)), e)
-	return m, own, err
+	return mask, own, err
 }
 
 // nodes returns all lone nodes.
@@ -72,15 +72,14 @@ func (l *lone) nodes() (all []int) {
 }
 
 func (r *loneRoot) Free() {
-	r.k.Free()
-	if r.mask != nil {
-		r.mask.Free()
+	r.rowScaled.Free()
+	if r.own != nil {
 		r.own.Free()
 	}
 }
 
 func (r *loneRoot) Set(ctx context.Context, theta []float64) error {
-	if r.mask != nil {
+	if r.own != nil {
 		cov, err := r.of.At(theta)
 		if err != nil {
 			return err
@@ -88,13 +87,6 @@ func (r *loneRoot) Set(ctx context.Context, theta []float64) error {
 		r.variance = cov.(*loneCovariance).variance
 	}
 	return r.k.Set(ctx, theta)
-}
-
-// masked returns M∘x, to be freed.
-func (r *loneRoot) masked(x space.Block) space.Block {
-	m := x.Like()
-	m.Scale(x, r.mask, 1)
-	return m
 }
 
 // alone returns scale·Eᵀx, to be freed.
@@ -105,31 +97,24 @@ func (r *loneRoot) alone(x space.Block, scale float64) space.Block {
 }
 
 func (r *loneRoot) Apply(ctx context.Context, dst, x space.Block, add bool) error {
-	if r.mask == nil {
-		return r.k.Apply(ctx, dst, x, add)
+	if err := r.rowScaled.Apply(ctx, dst, x, add); r.own == nil || err != nil {
+		return err
 	}
 	v, err := r.variance.get(ctx)
 	if err != nil {
 		return err
 	}
-	return addTo(r.space, dst, add, func(to space.Block) error {
-		m, own := r.masked(x), r.alone(x, v)
-		defer m.Free()
-		defer own.Free()
-		if err := r.k.Apply(ctx, to, m, false); err != nil {
-			return err
-		}
-		to.Scale(to, r.mask, 1)
-		r.own.Mul(to, own, 0, 1, true)
-		return r.space.Err()
-	})
+	own := r.alone(x, v)
+	defer own.Free()
+	r.own.Mul(dst, own, 0, 1, true)
+	return r.space.Err()
 }
 
 func (r *loneRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
-	if r.mask == nil {
+	if r.own == nil {
 		return r.k.Slopes(ctx, grad, weight, u, w)
 	}
-	left, right := r.masked(u), r.masked(w)
+	left, right := r.scaled(u), r.scaled(w)
 	defer left.Free()
 	defer right.Free()
 	if err := r.k.Slopes(ctx, grad, weight, left, right); err != nil {
@@ -149,7 +134,7 @@ func (r *loneRoot) Slopes(ctx context.Context, grad, weight []float64, u, w spac
 }
 
 func (r *loneRoot) AddDiag(ctx context.Context, dst []float64) error {
-	if r.mask == nil {
+	if r.own == nil {
 		return r.k.AddDiag(ctx, dst)
 	}
 	v, err := r.variance.get(ctx)
@@ -175,28 +160,19 @@ func (r *loneRoot) Precondition(ctx context.Context, constant float64, noise []f
 }
 
 func (r *loneRoot) Here(ctx context.Context, dst space.Block, of Values, w Weights, add bool) error {
-	from, own := of.(*loneValues), w.(*loneWeights)
-	if r.mask == nil {
-		return r.k.Here(ctx, dst, from.k, own.k, add)
+	own := w.(*loneWeights)
+	if err := r.rowScaled.Here(ctx, dst, &of.(*loneValues).scaledValues, own.k, add); r.own == nil || err != nil {
+		return err
 	}
-	return addTo(r.space, dst, add, func(to space.Block) error {
-		if err := r.k.Here(ctx, to, from.k, own.k, false); err != nil {
-			return err
-		}
-		to.Scale(to, r.mask, 1)
-		r.own.Mul(to, own.alone, 0, 1, true)
-		return r.space.Err()
-	})
+	r.own.Mul(dst, own.alone, 0, 1, true)
+	return r.space.Err()
 }
 
 // loneValues are functions at some nodes, lone ones among them.
 type loneValues struct {
-	cov   *loneCovariance
-	space space.Space
-	k     Values
-	nodes []int
-	mask  space.Block
-	own   space.Matrix
+	scaledValues              // by M
+	own          space.Matrix // E; nil: no node is a lone one
+	cov          *loneCovariance
 }
 
 // loneWeights are those of K, and functions at all lone nodes.
@@ -210,9 +186,6 @@ func (w *loneWeights) Free() {
 	w.alone.Free()
 }
 
-func (c *loneCovariance) rooted() rootKernel { return c.lone }
-func (c *loneCovariance) point() []float64   { return c.theta }
-
 func (c *loneCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
 	k, err := ValuesOf(ctx, c.raw, s, nodes)
 	if k == nil || err != nil {
@@ -222,15 +195,13 @@ func (c *loneCovariance) values(ctx context.Context, s space.Space, nodes []int)
 	if err != nil {
 		return nil, err
 	}
-	v := &loneValues{cov: c, space: s, k: k, nodes: nodes}
-	v.mask, v.own, err = c.masked(ctx, s, a, nodes)
-	return v, err
+	mask, own, err := c.masked(ctx, s, a, nodes)
+	return &loneValues{scaledValues{s, k, mask}, own, c}, err
 }
 
 func (v *loneValues) Free() {
-	v.k.Free()
-	if v.mask != nil {
-		v.mask.Free()
+	v.scaledValues.Free()
+	if v.own != nil {
 		v.own.Free()
 	}
 }
@@ -259,40 +230,24 @@ func (v *loneValues) Prior(ctx context.Context, columns, first int, seed uint64)
 
 func (v *loneValues) Settle(ctx context.Context, w Weights, from Root, u space.Block) error {
 	r, own := from.(*loneRoot), w.(*loneWeights)
-	if r.mask == nil {
-		return v.k.Settle(ctx, own.k, r.k, u)
+	if err := v.scaledValues.Settle(ctx, own.k, r, u); r.own == nil || err != nil {
+		return err
 	}
 	variance, err := v.cov.variance.get(ctx)
 	if err != nil {
 		return err
 	}
-	m, alone := r.masked(u), r.alone(u, variance)
-	defer m.Free()
+	alone := r.alone(u, variance)
 	defer alone.Free()
 	own.alone.AddScaled(alone, nil, 1)
-	return v.k.Settle(ctx, own.k, r.k, m)
+	return v.space.Err()
 }
 
 func (v *loneValues) Mul(ctx context.Context, dst space.Block, w Weights, lo int, add bool) error {
 	own := w.(*loneWeights)
-	if v.mask == nil {
-		return v.k.Mul(ctx, dst, own.k, lo, add)
+	if err := v.scaledValues.Mul(ctx, dst, own.k, lo, add); v.own == nil || err != nil {
+		return err
 	}
-	return addTo(v.space, dst, add, func(to space.Block) error {
-		if err := v.k.Mul(ctx, to, own.k, lo, false); err != nil {
-			return err
-		}
-		mask := v.space.Block(to.Axis(), 1)
-		defer mask.Free()
-		part := make([]float64, to.Axis().Own)
-		for a := range part {
-			if !v.cov.is[v.nodes[lo+a]] {
-				part[a] = 1
-			}
-		}
-		mask.Set(part)
-		to.Scale(to, mask, 1)
-		v.own.Mul(to, own.alone, lo, 1, true)
-		return v.space.Err()
-	})
+	v.own.Mul(dst, own.alone, lo, 1, true)
+	return v.space.Err()
 }

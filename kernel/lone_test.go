@@ -59,7 +59,7 @@ func TestLone(t *testing.T) {
 	for name, inner := range map[string]kernel.Kernel{
 		"features": newGRF(t, features, kernel.Diffusion{}), "series": series, "dense": dense,
 		"unit variance": kernel.UnitVariance(dense), "layers": layers,
-		"many scales": newMultiscale(t, g, nil, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}),
+		"many scales": newMultiscale(t, g, nil, kernel.Diffusion{}, 10),
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := kernel.Lone(inner, lone)

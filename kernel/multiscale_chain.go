@@ -87,13 +87,11 @@ func picked(q *sparse.CSR, rows []int, label []uint32) space.Entries {
 		e.Ptr[a+1] = e.Ptr[a] + len(cols)
 	}
 	e.Col, e.Val = make([]uint32, e.Ptr[len(rows)]), make([]float64, e.Ptr[len(rows)])
-	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			cols, vals := q.Row(rows[a])
-			copy(e.Val[e.Ptr[a]:], vals)
-			for p, j := range cols {
-				e.Col[e.Ptr[a]+p] = label[j] - 1
-			}
+	eachPlace(len(rows), func(a int) {
+		cols, vals := q.Row(rows[a])
+		copy(e.Val[e.Ptr[a]:], vals)
+		for p, j := range cols {
+			e.Col[e.Ptr[a]+p] = label[j] - 1
 		}
 	})
 	return e

@@ -8,35 +8,17 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
-	"grfgp/solve"
 	"grfgp/sparse"
 )
 
 // multiscaleCovariance is a Multiscale at one theta.
 type multiscaleCovariance struct {
 	*Multiscale
-	theta   []float64
-	fine    Covariance
-	parts   []unit    // of the scales
-	lengths []float64 // of the scales, if their family has one
-	ontos   recent.Cache[[]onto]
-	kept    keptCells // for predictions
-}
-
-func (c *multiscaleCovariance) rooted() rootKernel { return c.Multiscale }
-func (c *multiscaleCovariance) point() []float64   { return c.theta }
-
-// Cross returns K[rows, cols].
-func (c *multiscaleCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-// Prior adds a draw of each scale, interpolated, to a draw of the fine kernel.
-func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-// Grad adds Σ_s u_sᵀ(∂K[rows, rows]/∂θ_j)w_s to grad[j].
-func (c *multiscaleCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
+	byRoot
+	fine  Covariance
+	parts []unit // of the scales
+	ontos recent.Cache[[]onto]
+	kept  keptCells // for predictions
 }
 
 // Abilities are those of the fine kernel, and the features of the coarse scales.
@@ -58,16 +40,18 @@ type onto struct {
 // onto returns the features of all scales at the given nodes; Gram and its
 // gradient share them.
 func (c *multiscaleCovariance) onto(rows []int) []onto {
-	return c.ontos.Get(rows, func(rows []int) []onto {
-		list := c.chain(rows)
-		all := make([]onto, len(c.parts))
-		parallel.Tasks(len(all), func(k int) {
-			if all[k].phi, all[k].raw, all[k].err = c.parts[k].onto(list, k); all[k].err == nil {
-				all[k].phi.T() // which is needed, and kept
-			}
-		})
-		return all
+	return c.ontos.Get(rows, func(rows []int) []onto { return ontosOf(c.chain(rows), c.parts) })
+}
+
+// ontosOf returns the features of the scales above the list of a chain.
+func ontosOf(list *chain, parts []unit) []onto {
+	all := make([]onto, len(parts))
+	parallel.Tasks(len(all), func(k int) {
+		if all[k].phi, all[k].raw, all[k].err = parts[k].onto(list, k); all[k].err == nil {
+			all[k].phi.T() // which is needed, and kept
+		}
 	})
+	return all
 }
 
 // Gram sets dst = K[rows, rows].
@@ -75,54 +59,19 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 	if err := c.fine.Gram(ctx, dst, rows); err != nil {
 		return err
 	}
-	if all, ok, err := c.stencils(ctx, rows, false); ok || err != nil {
-		for k, s := range all {
-			s.add(dst.RawSymmetric(), c.parts[k].variance)
-		}
+	if ok, err := c.addTables(ctx, dst, rows, c.theta); ok || err != nil {
 		return err
 	}
-	for k, o := range c.onto(rows) {
+	return addOntos(ctx, dst, c.onto(rows), c.parts)
+}
+
+// addOntos adds Σ_k P_k C_k P_kᵀ.
+func addOntos(ctx context.Context, dst *mat.SymDense, all []onto, parts []unit) error {
+	for k, o := range all {
 		if o.err != nil {
 			return o.err
 		}
-		if err := addSquare(ctx, dst, o.phi, c.parts[k].variance); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// stencils returns how to interpolate the scales at the rows; ok is false where that is not possible.
-func (c *multiscaleCovariance) stencils(ctx context.Context, rows []int, slope bool) (all []stencil, ok bool, err error) {
-	if c.tables == nil {
-		return nil, false, nil
-	}
-	all = make([]stencil, len(c.tables))
-	oks, errs := make([]bool, len(all)), make([]error, len(all))
-	parallel.Tasks(len(all), func(k int) {
-		all[k], oks[k], errs[k] = c.tables[k].stencil(ctx, rows, c.lengths[k], slope)
-	})
-	for k, ok := range oks {
-		if !ok || errs[k] != nil {
-			return nil, false, errs[k]
-		}
-	}
-	return all, true, nil
-}
-
-// addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
-func (c *multiscaleCovariance) addGram(ctx context.Context, dst *mat.SymDense, list *chain, parts []unit) error {
-	phi, errs := make([]*sparse.CSR, len(parts)), make([]error, len(parts))
-	parallel.Tasks(len(parts), func(k int) {
-		if phi[k], _, errs[k] = parts[k].onto(list, k); errs[k] == nil {
-			phi[k].T() // which is needed, and kept
-		}
-	})
-	for k, u := range parts {
-		if errs[k] != nil {
-			return errs[k]
-		}
-		if err := addSquare(ctx, dst, phi[k], u.variance); err != nil {
+		if err := addSquare(ctx, dst, o.phi, parts[k].variance); err != nil {
 			return err
 		}
 	}
@@ -200,7 +149,8 @@ func (c *multiscaleCovariance) small(ctx context.Context, nodes []int, first int
 	if err := addSquare(ctx, sum, phi, u.variance); err != nil {
 		return nil, err
 	}
-	return sum, c.addGram(ctx, sum, c.chainAbove(nodes, first+1), c.parts[first+1:])
+	above := c.parts[first+1:]
+	return sum, addOntos(ctx, sum, ontosOf(c.chainAbove(nodes, first+1), above), above)
 }
 
 // chainAbove returns the chain of some nodes of scale k.
@@ -211,48 +161,38 @@ func (m *Multiscale) chainAbove(nodes []int, k int) *chain {
 // GramGrad adds ⟨g, ∂K/∂θ_j⟩ to grad[j]. With F = P_kΦ̂_k it is 2⟨P_kᵀgF, dΦ̂_k⟩ on
 // scale k, taken only where Φ_k is not zero.
 func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
-	if err := c.fine.GramGrad(ctx, grad[:len(c.Multiscale.fine.Params())], rows, g); err != nil || len(rows) == 0 {
+	if err := c.fine.GramGrad(ctx, grad[:c.own()], rows, g); err != nil || len(rows) == 0 {
 		return err
 	}
 	checkOrder(g, rows)
-	if all, ok, err := c.stencils(ctx, rows, true); ok || err != nil {
-		for k, s := range all {
-			value, slope := s.moments(g.RawSymmetric())
-			grad[c.varianceAt(k)] += value
-			grad[c.shapeAt(k)] += c.parts[k].variance * slope
-		}
+	if ok, err := c.addTableSlopes(ctx, grad, rows, g, c.theta); ok || err != nil {
 		return err
 	}
 	whole, list, all := fullRows(g), c.chain(rows), c.onto(rows)
-	shapes, twice, errs := make([][]float64, len(all)), make([]float64, len(all)), make([]error, len(all))
+	parts, errs := make([][]float64, len(all)), make([]error, len(all))
 	parallel.Tasks(len(all), func(k int) {
-		shapes[k] = make([]float64, len(c.shape))
-		twice[k], errs[k] = c.ontoGrad(ctx, shapes[k], k, list, all[k], whole)
+		parts[k] = make([]float64, 1+len(c.shape))
+		errs[k] = c.ontoGrad(ctx, parts[k], k, list, all[k], whole)
 	})
-	for k, shape := range shapes {
-		if errs[k] != nil {
-			return errs[k]
-		}
-		floats.Add(grad[c.shapeAt(k):][:len(shape)], shape)
-		grad[c.varianceAt(k)] += twice[k] / 2
-	}
-	return nil
+	return c.addSlopes(grad, func(k int, own []float64) error {
+		copy(own, parts[k])
+		return errs[k]
+	})
 }
 
-// ontoGrad is the part of scale k in GramGrad for the whole of g. It adds to the gradient by the shape, and returns
-// twice that by the variance.
-func (c *multiscaleCovariance) ontoGrad(ctx context.Context, grad []float64, k int, list *chain, o onto, g *mat.Dense) (float64, error) {
+// ontoGrad is the part of scale k in GramGrad for the whole of g, by its variance and its shape.
+func (c *multiscaleCovariance) ontoGrad(ctx context.Context, grad []float64, k int, list *chain, o onto, g *mat.Dense) error {
 	if o.err != nil {
-		return 0, o.err
+		return o.err
 	}
 	whole, err := list.whole(k + 1)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	u := c.parts[k]
 	phiT, wholeT, inv := o.phi.T(), whole.T(), u.inverses(list.nodes[k+1])
 	sums := make([][]float64, parallel.Workers(len(inv)))
-	return u.project(ctx, grad, o.raw, inv, func(worker int, dst []float64, i int, cols []uint32) {
+	twice, err := u.project(ctx, grad[1:], o.raw, inv, func(worker int, dst []float64, i int, cols []uint32) {
 		q := room(&sums[worker], len(list.nodes[0])) // row i of P_kᵀg
 		clear(q)
 		from, weights := wholeT.Row(i)
@@ -268,4 +208,6 @@ func (c *multiscaleCovariance) ontoGrad(ctx context.Context, grad []float64, k i
 			dst[e] = 2 * sum
 		}
 	})
+	grad[0] += twice / 2
+	return err
 }

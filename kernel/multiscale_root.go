@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,15 +20,9 @@ type multiscaleRoot struct {
 	many   *Multiscale
 	list   *ladder
 	fine   Root
-	scales []scaleRoot
+	scales []Root
 	cov    *multiscaleCovariance
 	onto   space.Matrix // the interpolation from the cells of the preconditioner; nil until first used
-}
-
-// scaleRoot is a scale at the nodes of a ladder. Its products may be computed in float32.
-type scaleRoot struct {
-	*grfRoot
-	rough bool
 }
 
 func (m *Multiscale) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {
@@ -37,11 +32,8 @@ func (m *Multiscale) root(ctx context.Context, s space.Space, rows []int, opts R
 	}
 	r := &multiscaleRoot{many: m, list: list}
 	rough := opts.Rough && !s.Single() && space.DeviceOf(s) == nil
-	if own, ok := m.fine.(*GRF); ok && rough {
-		var one *grfRoot
-		if one, err = own.newRoot(ctx, space.Narrow(s), rows, false); one != nil {
-			r.fine = roughRoot{one}
-		}
+	if _, ok := m.fine.(*GRF); ok && rough {
+		r.fine, err = roughened(ctx, m.fine, s, list.axes[0], rows)
 	} else {
 		r.fine, err = RootOf(ctx, m.fine, s, rows, opts)
 	}
@@ -51,21 +43,19 @@ func (m *Multiscale) root(ctx context.Context, s space.Space, rows []int, opts R
 	}
 	all, _ := list.axes[0].All()
 	for k, scale := range m.scales {
-		in := list.at(k + 1)
-		if rough {
-			// A row of ΦΦᵀ adds up to about as much as it has entries in Φ, and each node stands for several rows.
-			if nodes := float64(len(list.all[k+1])); scale.grf.perRow()*float64(all) > magnified*nodes {
-				rough = false
-			} else {
-				in = space.Narrow(in)
-			}
+		// A row of ΦΦᵀ adds up to about as much as it has entries in Φ, and each node stands for several rows.
+		rough = rough && scale.grf.perRow()*float64(all) <= magnified*float64(len(list.all[k+1]))
+		var one Root
+		if in := list.at(k + 1); rough {
+			one, err = roughened(ctx, scale.kernel, in, list.axes[k+1], list.nodes[k+1])
+		} else {
+			one, err = RootOf(ctx, scale.kernel, in, list.nodes[k+1], opts)
 		}
-		one, err := scale.grf.newRoot(ctx, in, list.nodes[k+1], true)
 		if one == nil || err != nil {
 			r.Free()
 			return nil, err
 		}
-		r.scales = append(r.scales, scaleRoot{one, rough})
+		r.scales = append(r.scales, one)
 	}
 	return r, nil
 }
@@ -88,16 +78,16 @@ func (r *multiscaleRoot) Free() {
 }
 
 func (r *multiscaleRoot) Set(ctx context.Context, theta []float64) error {
-	cov, err := r.many.covariance(theta)
+	cov, err := r.many.At(theta)
 	if err != nil {
 		return err
 	}
-	r.cov = cov
-	if err := r.fine.Set(ctx, theta[:len(r.many.fine.Params())]); err != nil {
+	r.cov = cov.(*multiscaleCovariance)
+	if err := r.fine.Set(ctx, theta[:r.many.own()]); err != nil {
 		return err
 	}
 	for k, s := range r.scales {
-		if err := s.set(ctx, cov.parts[k].raw, cov.parts[k].variance); err != nil {
+		if err := s.Set(ctx, r.many.partTheta(theta, k)); err != nil {
 			return err
 		}
 	}
@@ -110,13 +100,13 @@ func (r *multiscaleRoot) Apply(ctx context.Context, dst, x space.Block, add bool
 	}
 	down := r.list.down(x)
 	defer freeAll(down)
-	above, err := r.list.climbTo(1, x.Columns(), func(k int, y space.Block) error { return r.scales[k].apply(ctx, y, down[k]) })
+	above, err := r.list.climbTo(1, x.Columns(), func(k int, y space.Block) error { return r.scales[k].Apply(ctx, y, down[k], false) })
 	if err != nil {
 		return err
 	}
 	defer above.Free()
 	r.list.ups[0].Mul(dst, above, 0, 1, true)
-	return errOr(ctx, r.list.space)
+	return cmp.Or(r.list.space.Err(), ctx.Err())
 }
 
 func freeAll(blocks []space.Block) {
@@ -125,36 +115,20 @@ func freeAll(blocks []space.Block) {
 	}
 }
 
-func (s scaleRoot) apply(ctx context.Context, dst, x space.Block) error {
-	if !s.rough {
-		return s.Apply(ctx, dst, x, false)
-	}
-	return s.through(ctx, dst, x, false)
-}
-
-func (s scaleRoot) slopes(shape, weight []float64, u, w space.Block) float64 {
-	if !s.rough {
-		return s.unitSlopes(shape, weight, u, w)
-	}
-	left, right := s.narrowed(u), s.narrowed(w)
-	defer left.Free()
-	defer right.Free()
-	return s.unitSlopes(shape, weight, left, right)
-}
-
 // Slopes goes down the scales: on scale k, ũ = P_kᵀu and w̃ = P_kᵀw.
 func (r *multiscaleRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
-	if err := r.fine.Slopes(ctx, grad[:len(r.many.fine.Params())], weight, u, w); err != nil {
+	if err := r.fine.Slopes(ctx, grad[:r.many.own()], weight, u, w); err != nil {
 		return err
 	}
 	left, right := r.list.down(u), r.list.down(w)
 	defer freeAll(left)
 	defer freeAll(right)
-	for k, s := range r.scales {
-		shape := grad[r.many.shapeAt(k):][:len(r.many.shape)]
-		grad[r.many.varianceAt(k)] += s.slopes(shape, weight, left[k], right[k])
+	if err := r.many.addSlopes(grad, func(k int, own []float64) error {
+		return r.scales[k].Slopes(ctx, own, weight, left[k], right[k])
+	}); err != nil {
+		return err
 	}
-	return errOr(ctx, r.list.space)
+	return cmp.Or(r.list.space.Err(), ctx.Err())
 }
 
 // AddDiag of scales is that of the covariance.
@@ -229,14 +203,14 @@ func (r *multiscaleRoot) Here(ctx context.Context, dst space.Block, of Values, w
 	}
 	defer above.Free()
 	r.list.ups[0].Mul(dst, above, 0, 1, true)
-	return errOr(ctx, r.list.space)
+	return cmp.Or(r.list.space.Err(), ctx.Err())
 }
 
 // multiscaleValues are functions of all scales at some nodes.
 type multiscaleValues struct {
 	list   *ladder
 	fine   Values
-	scales []*grfValues
+	scales []Values
 }
 
 // multiscaleWeights are weights on every scale, and the sum of the coarser functions at the nodes of the first of them.
@@ -272,7 +246,7 @@ func (c *multiscaleCovariance) values(ctx context.Context, s space.Space, nodes 
 		return nil, err
 	}
 	for k, u := range c.parts {
-		one, err := u.raw.newValues(ctx, list.at(k+1), list.nodes[k+1], true, u.variance)
+		one, err := u.values(ctx, list.at(k+1), list.nodes[k+1])
 		if one == nil || err != nil {
 			v.Free()
 			return nil, err
@@ -325,7 +299,7 @@ func (v *multiscaleValues) Settle(ctx context.Context, w Weights, from Root, u s
 	down := r.list.down(u)
 	defer freeAll(down)
 	for k, s := range v.scales {
-		if err := s.Settle(ctx, own.scales[k], r.scales[k].grfRoot, down[k]); err != nil {
+		if err := s.Settle(ctx, own.scales[k], r.scales[k], down[k]); err != nil {
 			return err
 		}
 	}
@@ -347,40 +321,7 @@ func (v *multiscaleValues) Mul(ctx context.Context, dst space.Block, w Weights, 
 		own.above = above
 	}
 	v.list.ups[0].Mul(dst, own.above, lo, 1, true)
-	return errOr(ctx, v.list.space)
-}
-
-// roughRoot is a root of float32 for blocks of float64.
-type roughRoot struct{ *grfRoot }
-
-func (r roughRoot) Apply(ctx context.Context, dst, x space.Block, add bool) error {
-	return r.through(ctx, dst, x, add)
-}
-
-func (r roughRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
-	left, right := r.narrowed(u), r.narrowed(w)
-	defer left.Free()
-	defer right.Free()
-	return r.grfRoot.Slopes(ctx, grad, weight, left, right)
-}
-
-// narrowed returns x in the space of the root.
-func (r *grfRoot) narrowed(x space.Block) space.Block {
-	b := r.space.Block(x.Axis(), x.Columns())
-	space.Convert(b, x, false)
-	return b
-}
-
-// through is Apply for blocks of another space.
-func (r *grfRoot) through(ctx context.Context, dst, x space.Block, add bool) error {
-	in, out := r.narrowed(x), r.space.Block(dst.Axis(), dst.Columns())
-	defer in.Free()
-	defer out.Free()
-	if err := r.Apply(ctx, out, in, false); err != nil {
-		return err
-	}
-	space.Convert(dst, out, add)
-	return nil
+	return cmp.Or(v.list.space.Err(), ctx.Err())
 }
 
 // drawSeed is the seed of draws of scale k of several.

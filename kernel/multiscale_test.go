@@ -27,13 +27,12 @@ func scalesOf(t testing.TB, g *graph.Graph, most int) []kernel.Scale {
 	return scales
 }
 
-func newMultiscale(t testing.TB, g *graph.Graph, err error, m kernel.Modulation, most int,
-	opts kernel.MultiscaleOptions) *kernel.Multiscale {
+func newMultiscale(t testing.TB, g *graph.Graph, err error, m kernel.Modulation, most int) *kernel.Multiscale {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := kernel.NewMultiscale(newGRF(t, sampled(t, g, nil, same), m), m, scalesOf(t, g, most), opts)
+	k, err := kernel.NewMultiscale(newGRF(t, sampled(t, g, nil, same), m), m, scalesOf(t, g, most))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,26 +40,25 @@ func newMultiscale(t testing.TB, g *graph.Graph, err error, m kernel.Modulation,
 }
 
 func TestMultiscaleContract(t *testing.T) {
-	free := kernel.MultiscaleOptions{FreeLengths: true}
 	t.Run("ring", func(t *testing.T) {
 		g, err := graph.Ring(120)
-		k := newMultiscale(t, g, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{})
+		k := newMultiscale(t, g, err, kernel.Diffusion{}, 10)
 		if n := len(k.Sizes()); n < 2 {
 			t.Fatalf("%d scales, want some", n)
 		}
 		kerneltest.Run(t, k, kerneltest.Options{})
 	})
-	t.Run("grid, free lengths", func(t *testing.T) {
+	t.Run("grid", func(t *testing.T) {
 		g, err := graph.Grid(12, 12)
-		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Matern{Nu: 1.5}, 4, free), kerneltest.Options{})
+		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Matern{Nu: 1.5}, 4), kerneltest.Options{})
 	})
 	t.Run("free coefficients", func(t *testing.T) {
 		g, err := graph.Grid(9, 11)
-		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Free{Len: 4}, 5, kernel.MultiscaleOptions{}), kerneltest.Options{})
+		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Free{Len: 4}, 5), kerneltest.Options{})
 	})
 	t.Run("scale-free", func(t *testing.T) {
 		g, err := graph.BarabasiAlbert(150, 2, 1)
-		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}), kerneltest.Options{})
+		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Diffusion{}, 10), kerneltest.Options{})
 	})
 	t.Run("series below", func(t *testing.T) {
 		g, err := graph.Grid(10, 10)
@@ -71,7 +69,7 @@ func TestMultiscaleContract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scalesOf(t, g, 8), kernel.MultiscaleOptions{})
+		k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scalesOf(t, g, 8))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +89,7 @@ func TestVarianceIsMarked(t *testing.T) {
 	scales := scalesOf(t, g, 8)
 	sum := func(fine kernel.Kernel) []kernel.Param {
 		t.Helper()
-		k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+		k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +129,7 @@ func TestMultiscaleSum(t *testing.T) {
 	}
 	fine := newGRF(t, sampled(t, g, nil, same), kernel.Diffusion{})
 	scales := scalesOf(t, g, 6)
-	k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+	k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +198,7 @@ func upTo(n int) []int {
 func TestMultiscalePrecondition(t *testing.T) {
 	t.Parallel()
 	g, err := graph.Grid(14, 14)
-	k := newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{})
+	k := newMultiscale(t, g, err, kernel.Diffusion{}, 4)
 	theta := []float64{0.7, 3, 2}
 	for k := range k.Sizes() {
 		theta = append(theta, 0.3+0.4*float64(k))
@@ -266,7 +264,7 @@ func TestMultiscaleIterations(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
 	g, err := graph.Grid(60, 60)
-	k := newMultiscale(t, g, err, kernel.Diffusion{}, 20, kernel.MultiscaleOptions{})
+	k := newMultiscale(t, g, err, kernel.Diffusion{}, 20)
 	theta := []float64{0.05, 3, 4}
 	for range k.Sizes() {
 		theta = append(theta, 1)
@@ -316,7 +314,7 @@ func TestMultiscaleFair(t *testing.T) {
 	grid, err1 := graph.Grid(40, 40)
 	free, err2 := graph.BarabasiAlbert(2000, 3, 1)
 	for name, g := range map[string]*graph.Graph{"ring": ring, "grid": grid, "scale-free": free} {
-		k := newMultiscale(t, g, errors.Join(err0, err1, err2), kernel.Diffusion{}, 20, kernel.MultiscaleOptions{})
+		k := newMultiscale(t, g, errors.Join(err0, err1, err2), kernel.Diffusion{}, 20)
 		for s := range k.Sizes() {
 			theta := []float64{1e-12, 1, 8}
 			for range k.Sizes() {
@@ -356,7 +354,7 @@ func TestMultiscaleRejects(t *testing.T) {
 		"out of step":               scales[1:],
 		"features of another scale": {{Prolong: scales[0].Prolong, Features: scales[1].Features}},
 	} {
-		if _, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{}); !errors.Is(err, kernel.ErrScales) {
+		if _, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales); !errors.Is(err, kernel.ErrScales) {
 			t.Errorf("%s: error %v, want %v", name, err, kernel.ErrScales)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
-	"grfgp/solve"
 )
 
 // OverTime returns the kernel of a function of node and period: k on the nodes,
@@ -100,7 +99,8 @@ func (k *overTime) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &timeCovariance{overTime: k, theta: slices.Clone(theta), graph: graph, scale: atOnce, changes: 1}
+	c := &timeCovariance{overTime: k, graph: graph, scale: atOnce, changes: 1}
+	c.byRoot = byRoot{k, slices.Clone(theta), c}
 	if k.apart {
 		return c, nil
 	}
@@ -129,7 +129,7 @@ func (k *overTime) Training() Training {
 // timeCovariance is an overTime at one theta.
 type timeCovariance struct {
 	*overTime
-	theta          []float64
+	byRoot
 	graph          Covariance // on nodes
 	scale          float64    // τ
 	stays, changes float64    // shares of the variance: 1/(1+c), c/(1+c)
@@ -155,20 +155,6 @@ func (c *timeCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 	return nil
 }
 
-// Prior draws one function that stays, g, and one for each period, e_p, and returns
-// √stays·g + √changes·h_p with h_0 = e_0, h_p = a·h_(p−1) + √(1−a²)·e_p, a =
-// exp(−gap/τ).
-func (c *timeCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-func (c *timeCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-// Grad adds Σ_s u_sᵀ(∂K[rows, rows]/∂θ_j)w_s to grad[j].
-func (c *timeCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
-}
-
 // periodSeed is the seed of the innovations of a period.
 func periodSeed(seed uint64, p int) uint64 {
 	return uint64(rng.Derive(seed, fmt.Sprintf("period %d", p)))
@@ -189,7 +175,7 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 	n, columns := still.Dims()
 	for p := range c.times {
 		before, new := c.innovation(p)
-		everyRow(n, func(i int) {
+		everyRow(n, 256, func(i int) {
 			row := x.RawRowView(p*n + i)
 			if p == 0 {
 				return
@@ -200,7 +186,7 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 		})
 	}
 	stays, changes := math.Sqrt(c.stays), math.Sqrt(c.changes)
-	everyRow(n*len(c.times), func(r int) {
+	everyRow(n*len(c.times), 256, func(r int) {
 		row := x.RawRowView(r)[:columns]
 		for s, v := range still.RawRowView(r % n) {
 			row[s] = stays*v + changes*row[s]
@@ -211,7 +197,7 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 // randomStreams implements streamed.
 func (c *timeCovariance) randomStreams() []string { return streamsOf(c.graph) }
 
-// Abilities are the cost of the diagonal, the factor of a table and the local part.
+// Abilities are the cost of the diagonal, the factor of a table and what is connected.
 // Periods are far apart in the numbering, so K is of long range. A preconditioner of
 // the kernel on nodes is none of K, and its features are those of another matrix.
 func (c *timeCovariance) Abilities() Abilities {
@@ -220,8 +206,37 @@ func (c *timeCovariance) Abilities() Abilities {
 	if own.DiagFlops != nil {
 		a.DiagFlops = func(rows int) float64 { return own.DiagFlops(min(rows, c.kernel.Nodes())) }
 	}
-	if own.Local != nil {
-		a.Local = &timeCovariance{overTime: c.overTime, graph: own.Local, scale: c.scale, stays: c.stays, changes: c.changes}
+	if own.Connected != nil {
+		a.Connected = c.connected
 	}
 	return a
+}
+
+// connected is Connected on nodes: of independent periods, period by period.
+func (c *timeCovariance) connected(ctx context.Context, rows, cols []int) ([]bool, error) {
+	n := c.kernel.Nodes()
+	in := func(numbers []int, p int) (nodes, places []int) {
+		for a, r := range numbers {
+			if !c.apart || r/n == p {
+				nodes, places = append(nodes, r%n), append(places, a)
+			}
+		}
+		return nodes, places
+	}
+	all, periods := make([]bool, len(rows)), 1
+	if c.apart {
+		periods = len(c.times)
+	}
+	for p := range periods {
+		own, places := in(rows, p)
+		others, _ := in(cols, p)
+		connected, err := Connected(ctx, c.graph, own, others)
+		if err != nil {
+			return nil, err
+		}
+		for k, a := range places {
+			all[a] = connected[k]
+		}
+	}
+	return all, nil
 }

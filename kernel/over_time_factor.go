@@ -151,7 +151,7 @@ func (f *timeFactor) leaveOut(missing []int) error {
 	for k, v := range f.inverse {
 		roots[k] = math.Sqrt(v)
 	}
-	everyRow(g, func(k int) { // D^-½ times the missing rows of U ⊗ V
+	everyRow(g, 256, func(k int) { // D^-½ times the missing rows of U ⊗ V
 		row, i, q := f.gaps.RawRowView(k), missing[k]/p, missing[k]%p
 		for a, v := range f.u.RawRowView(i) {
 			for b, w := range f.v.RawRowView(q) {
@@ -167,7 +167,7 @@ func (f *timeFactor) leaveOut(missing []int) error {
 		return err
 	}
 	chol.SolveLower(f.gaps, f.gaps)
-	everyRow(g, func(k int) {
+	everyRow(g, 256, func(k int) {
 		row := f.gaps.RawRowView(k)
 		for j, v := range roots {
 			row[j] *= v
@@ -225,7 +225,7 @@ func (f *timeFactor) invert(x []float64) {
 	}
 	g, _ := f.gaps.Dims()
 	sums := make([]float64, g)
-	everyRow(g, func(k int) { sums[k] = dot(f.gaps.RawRowView(k), x) })
+	everyRow(g, 256, func(k int) { sums[k] = dot(f.gaps.RawRowView(k), x) })
 	for j, d := range f.inverse {
 		x[j] *= d
 	}

@@ -123,12 +123,12 @@ func (f *timeFactor) graphPart(ctx context.Context, nodes []int) (*mat.Dense, er
 	n, m := len(f.lambda), len(nodes)
 	k := mat.NewDense(m, n, nil)
 	if n <= m { // by as few columns as possible
-		if err := f.cov.graph.Cross(nodes, f.list.nodes).Apply(ctx, k, identity(n)); err != nil {
+		if err := byProducts(ctx, k, f.cov.graph.Cross(nodes, f.list.nodes)); err != nil {
 			return nil, err
 		}
 	} else {
 		t := mat.NewDense(n, m, nil)
-		if err := f.cov.graph.Cross(f.list.nodes, nodes).Apply(ctx, t, identity(m)); err != nil {
+		if err := byProducts(ctx, t, f.cov.graph.Cross(f.list.nodes, nodes)); err != nil {
 			return nil, err
 		}
 		k.Copy(t.T())
@@ -177,7 +177,7 @@ func (f *timeFactor) periodsOf(l *timeList) []periodPart {
 		if f.gaps != nil {
 			g, _ := f.gaps.Dims()
 			part.gaps = mat.NewDense(g, n, nil)
-			everyRow(g, func(k int) { along(part.gaps.RawRowView(k), f.gaps.RawRowView(k)) })
+			everyRow(g, 256, func(k int) { along(part.gaps.RawRowView(k), f.gaps.RawRowView(k)) })
 		}
 		all[q] = part
 	}
@@ -221,13 +221,4 @@ func (f *timeFactor) explain(dst []float64, rows []int, column func(row int) int
 		t := levels[k] // with 1
 		dst[r] = squares[k] + 2*c*t + c*c*s - f.weight*(t+c*s)*(t+c*s)
 	}
-}
-
-// identity returns the identity matrix.
-func identity(n int) *mat.Dense {
-	one := mat.NewDense(n, n, nil)
-	for i := range n {
-		one.Set(i, i, 1)
-	}
-	return one
 }

@@ -35,7 +35,7 @@ func fullRows(k *mat.SymDense) *mat.Dense {
 	for i := range n {
 		copy(full.RawRowView(i)[i:], raw.Data[i*raw.Stride+i:][:n-i])
 	}
-	everyRow(n, func(i int) {
+	everyRow(n, 256, func(i int) {
 		row := full.RawRowView(i)
 		for j := range i {
 			row[j] = raw.Data[j*raw.Stride+i]

@@ -55,7 +55,7 @@ func places(numbers []int) []int {
 // are added.
 func (l *timeList) scatter(z, x *mat.Dense) {
 	_, width := x.Dims()
-	everyRow(len(l.nodes), func(i int) {
+	everyRow(len(l.nodes), 256, func(i int) {
 		out := z.RawRowView(i)
 		clear(out)
 		for _, a := range l.rows[l.first[i]:l.first[i+1]] {
@@ -70,17 +70,8 @@ func (l *timeList) scatter(z, x *mat.Dense) {
 // gather is the transpose of scatter: it sets dst to the entries of z.
 func (l *timeList) gather(dst, z *mat.Dense) {
 	_, width := dst.Dims()
-	everyRow(len(l.node), func(a int) {
+	everyRow(len(l.node), 256, func(a int) {
 		copy(dst.RawRowView(a), z.RawRowView(l.node[a])[l.period[a]*width:][:width])
-	})
-}
-
-// everyRow calls do for the rows 0 … n−1, in parallel.
-func everyRow(n int, do func(i int)) {
-	parallel.Ranges(n, 256, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			do(i)
-		}
 	})
 }
 

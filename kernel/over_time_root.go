@@ -113,7 +113,7 @@ func (r *timeRoot) Slopes(ctx context.Context, grad, weight []float64, u, w spac
 		r.list.scatter(space.DenseOf(a), strip(left, lo, hi))
 		r.list.scatter(space.DenseOf(b), strip(right, lo, hi))
 		all := slices.Repeat(weight[lo:hi], periods)
-		each(len(r.list.nodes), func(i int) {
+		eachPlace(len(r.list.nodes), func(i int) {
 			for q, v := range all {
 				space.DenseOf(a).RawRowView(i)[q] *= v
 			}
@@ -171,7 +171,7 @@ func (c *timeCovariance) join(l *timeList, columns int, dst *mat.Dense, lo int, 
 	}
 	c.accumulate(known.Slice(0, n*periods, 0, columns).(*mat.Dense), known.Slice(n*periods, n*(periods+1), 0, columns).(*mat.Dense))
 	rows, _ := dst.Dims()
-	everyRow(rows, func(a int) {
+	everyRow(rows, 256, func(a int) {
 		copy(dst.RawRowView(a), known.RawRowView(l.periods[l.period[lo+a]]*n+l.node[lo+a]))
 	})
 	return nil
@@ -199,9 +199,6 @@ func (w *timeWeights) Free() {
 		p.Free()
 	}
 }
-
-func (c *timeCovariance) rooted() rootKernel { return c.overTime }
-func (c *timeCovariance) point() []float64   { return c.theta }
 
 func (c *timeCovariance) values(ctx context.Context, s space.Space, places []int) (Values, error) {
 	if !space.IsHost(s) {
@@ -250,7 +247,7 @@ func (v *timeValues) Settle(ctx context.Context, w Weights, from Root, u space.B
 	part := r.space.Block(r.nodes, columns)
 	defer part.Free()
 	for p, weights := range own.parts {
-		everyRow(n, func(i int) { copy(space.DenseOf(part).RawRowView(i), back.RawRowView(i)[p*columns:][:columns]) })
+		everyRow(n, 256, func(i int) { copy(space.DenseOf(part).RawRowView(i), back.RawRowView(i)[p*columns:][:columns]) })
 		if err := v.k.Settle(ctx, weights, r.k, part); err != nil {
 			return err
 		}
@@ -265,7 +262,7 @@ func (c *timeCovariance) transposed(l *timeList, u *mat.Dense) *mat.Dense {
 	_, columns := u.Dims()
 	back := mat.NewDense(len(l.nodes), (periods+1)*columns, nil)
 	stays, changes := math.Sqrt(c.stays), math.Sqrt(c.changes)
-	everyRow(len(l.nodes), func(i int) {
+	everyRow(len(l.nodes), 256, func(i int) {
 		row := back.RawRowView(i)
 		still := row[periods*columns:]
 		for _, a := range l.rows[l.first[i]:l.first[i+1]] {

@@ -147,7 +147,7 @@ func TestOverTimeForwards(t *testing.T) {
 	for _, k := range []kernel.Kernel{dense, kernels["series"], layers} {
 		cov := atStart(t, kernel.OverTime(k, unevenTimes))
 		in, out := kernel.AbilitiesOf(atStart(t, k)), kernel.AbilitiesOf(cov)
-		if (in.DiagFlops != nil) != (out.DiagFlops != nil) || (in.Local != nil) != (out.Local != nil) ||
+		if (in.DiagFlops != nil) != (out.DiagFlops != nil) || (in.Connected != nil) != (out.Connected != nil) ||
 			!out.LongRange {
 			t.Errorf("%T: abilities %+v, over time %+v", k, in, out)
 		}

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/parallel"
 	"grfgp/plan"
 )
 
@@ -67,7 +66,7 @@ func (p *product) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newProductCovariance(a, b, len(p.a.Params()), p.fixed, p.entries), nil
+	return &productCovariance{a, b, asLowRank(a), asLowRank(b), len(p.a.Params()), p.fixed, p.entries}, nil
 }
 
 // Training offers the starts of each factor with the first of the other, and caches
@@ -106,10 +105,6 @@ type productCovariance struct {
 	entries    int     // as product has
 }
 
-func newProductCovariance(a, b Covariance, ofA, fixed, entries int) *productCovariance {
-	return &productCovariance{a, b, asLowRank(a), asLowRank(b), ofA, fixed, entries}
-}
-
 // Nodes returns the number of nodes.
 func (c *productCovariance) Nodes() int { return c.a.Nodes() }
 
@@ -130,12 +125,10 @@ func (c *productCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []
 func multiplyUpper(dst, a, b *mat.SymDense) {
 	out, left, right := dst.RawSymmetric(), a.RawSymmetric(), b.RawSymmetric()
 	n := out.N
-	parallel.Ranges(n, 64, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row, other := out.Data[i*out.Stride+i:][:n-i], right.Data[i*right.Stride+i:][:n-i]
-			for k, v := range left.Data[i*left.Stride+i:][:n-i] {
-				row[k] = v * other[k]
-			}
+	everyRow(n, 64, func(i int) {
+		row, other := out.Data[i*out.Stride+i:][:n-i], right.Data[i*right.Stride+i:][:n-i]
+		for k, v := range left.Data[i*left.Stride+i:][:n-i] {
+			row[k] = v * other[k]
 		}
 	})
 }
@@ -204,15 +197,18 @@ func (c *productCovariance) Abilities() Abilities {
 	if a.DiagFlops != nil || b.DiagFlops != nil {
 		p.DiagFlops = func(rows int) float64 { return DiagFlops(c.a, rows) + DiagFlops(c.b, rows) }
 	}
-	if a.Local != nil || b.Local != nil {
-		local := newProductCovariance(c.a, c.b, c.ofA, c.fixed, c.entries)
-		if a.Local != nil {
-			local.a, local.lowA = a.Local, asLowRank(a.Local)
+	if a.Connected != nil || b.Connected != nil {
+		p.Connected = func(ctx context.Context, rows, cols []int) ([]bool, error) {
+			left, err := Connected(ctx, c.a, rows, cols)
+			if err != nil {
+				return nil, err
+			}
+			right, err := Connected(ctx, c.b, rows, cols)
+			for k, v := range right {
+				left[k] = left[k] && v
+			}
+			return left, err
 		}
-		if b.Local != nil {
-			local.b, local.lowB = b.Local, asLowRank(b.Local)
-		}
-		p.Local = local
 	}
 	return p
 }

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/solve"
 )
 
@@ -70,13 +69,11 @@ func (o *productCross) applyLowRank(ctx context.Context, dst, x *mat.Dense) erro
 func products(x, z *mat.Dense, lo, hi int) *mat.Dense {
 	rows, n := x.Dims()
 	all := mat.NewDense(rows, (hi-lo)*n, nil)
-	parallel.Ranges(rows, 256, func(first, last int) {
-		for i := first; i < last; i++ {
-			in, out := x.RawRowView(i), all.RawRowView(i)
-			for m, v := range z.RawRowView(i)[lo:hi] {
-				for s, w := range in {
-					out[m*n+s] = v * w
-				}
+	everyRow(rows, 256, func(i int) {
+		in, out := x.RawRowView(i), all.RawRowView(i)
+		for m, v := range z.RawRowView(i)[lo:hi] {
+			for s, w := range in {
+				out[m*n+s] = v * w
 			}
 		}
 	})
@@ -86,13 +83,11 @@ func products(x, z *mat.Dense, lo, hi int) *mat.Dense {
 // collect adds Σ_m z_m ∘ y_ms to dst, for the columns of products.
 func collect(dst, y, z *mat.Dense, lo, hi int) {
 	rows, n := dst.Dims()
-	parallel.Ranges(rows, 256, func(first, last int) {
-		for i := first; i < last; i++ {
-			out, in := dst.RawRowView(i), y.RawRowView(i)
-			for m, v := range z.RawRowView(i)[lo:hi] {
-				for s := range n {
-					out[s] += v * in[m*n+s]
-				}
+	everyRow(rows, 256, func(i int) {
+		out, in := dst.RawRowView(i), y.RawRowView(i)
+		for m, v := range z.RawRowView(i)[lo:hi] {
+			for s := range n {
+				out[s] += v * in[m*n+s]
 			}
 		}
 	})
@@ -121,10 +116,7 @@ func (c *productCovariance) strips(ctx context.Context, rows, cols []int, do fun
 	left, right := mat.NewDense(len(rows), size, nil), mat.NewDense(len(rows), size, nil)
 	for lo := 0; lo < len(cols); lo += size {
 		hi := min(len(cols), lo+size)
-		one := mat.NewDense(hi-lo, hi-lo, nil)
-		for i := range hi - lo {
-			one.Set(i, i, 1)
-		}
+		one := identity(hi - lo)
 		a, b := left.Slice(0, len(rows), 0, hi-lo).(*mat.Dense), right.Slice(0, len(rows), 0, hi-lo).(*mat.Dense)
 		if err := c.a.Cross(rows, cols[lo:hi]).Apply(ctx, a, one); err != nil {
 			return err
@@ -141,12 +133,10 @@ func (c *productCovariance) strips(ctx context.Context, rows, cols []int, do fun
 // multiply sets dst to dst ∘ x.
 func multiply(dst, x *mat.Dense) {
 	rows, _ := dst.Dims()
-	parallel.Ranges(rows, 64, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			out := dst.RawRowView(i)
-			for k, v := range x.RawRowView(i) {
-				out[k] *= v
-			}
+	everyRow(rows, 64, func(i int) {
+		out := dst.RawRowView(i)
+		for k, v := range x.RawRowView(i) {
+			out[k] *= v
 		}
 	})
 }
@@ -208,12 +198,10 @@ func (c *productCovariance) gradByColumns(ctx context.Context, k Covariance, low
 			if err := op.Apply(ctx, product, side.in); err != nil {
 				return err
 			}
-			parallel.Ranges(n, 256, func(first, last int) {
-				for i := first; i < last; i++ {
-					in, y, to := side.out.RawRowView(i), product.RawRowView(i), q.RawRowView(i)[lo:hi]
-					for m := range to {
-						to[m] += dot(in, y[m*columns:][:columns])
-					}
+			everyRow(n, 256, func(i int) {
+				in, y, to := side.out.RawRowView(i), product.RawRowView(i), q.RawRowView(i)[lo:hi]
+				for m := range to {
+					to[m] += dot(in, y[m*columns:][:columns])
 				}
 			})
 		}

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 )
 
@@ -71,16 +70,14 @@ func addDraws(ctx context.Context, dst *mat.Dense, first, count, terms int, cov 
 		return err
 	}
 	_, width := z.Dims()
-	parallel.Ranges(rows, 256, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			out, weights, draws := dst.RawRowView(i)[first:first+count], z.RawRowView(i), f.RawRowView(i)
-			for s := range out {
-				own := weights
-				if width > terms {
-					own = weights[s*terms:][:terms]
-				}
-				out[s] += scale * dot(own, draws[s*terms:][:terms])
+	everyRow(rows, 256, func(i int) {
+		out, weights, draws := dst.RawRowView(i)[first:first+count], z.RawRowView(i), f.RawRowView(i)
+		for s := range out {
+			own := weights
+			if width > terms {
+				own = weights[s*terms:][:terms]
 			}
+			out[s] += scale * dot(own, draws[s*terms:][:terms])
 		}
 	})
 	return nil

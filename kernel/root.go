@@ -69,12 +69,9 @@ type rootKernel interface {
 	root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error)
 }
 
-// rootCovariance is the covariance of a rootKernel.
-type rootCovariance interface {
-	Covariance
+// valued is a covariance that makes its own functions. The result is nil where the space has no place for them.
+type valued interface {
 	values(ctx context.Context, s space.Space, nodes []int) (Values, error)
-	rooted() rootKernel
-	point() []float64 // the hyperparameters
 }
 
 // RootOf returns the root of a kernel at a list of nodes, of which other processes may have other rows; nil where the
@@ -92,7 +89,7 @@ func RootOf(ctx context.Context, k Kernel, s space.Space, rows []int, opts RootO
 // ValuesOf returns functions at nodes, to be combined with roots of the same kernel in the same space; nil where that
 // has no place for them.
 func ValuesOf(ctx context.Context, c Covariance, s space.Space, nodes []int) (Values, error) {
-	if own, ok := c.(rootCovariance); ok {
+	if own, ok := c.(valued); ok {
 		return own.values(ctx, s, nodes)
 	}
 	if !space.IsHost(s) {
@@ -110,7 +107,6 @@ func ByRows(c Covariance) bool {
 
 func (c *grfCovariance) byRows() bool        { return true }
 func (c *linearCovariance) byRows() bool     { return true }
-func (c *fourierCovariance) byRows() bool    { return true }
 func (c *constant) byRows() bool             { return true }
 func (c *multiscaleCovariance) byRows() bool { return ByRows(c.fine) }
 func (c *loneCovariance) byRows() bool       { return ByRows(c.raw) }
@@ -161,11 +157,7 @@ func (r *entriesRoot) Slopes(ctx context.Context, grad, weight []float64, u, w s
 	left := r.space.Block(u.Axis(), u.Columns())
 	defer left.Free()
 	left.Zero()
-	all := make([]int, len(weight))
-	for s := range all {
-		all[s] = s
-	}
-	left.AddColumns(u, all, weight)
+	left.AddColumns(u, upTo(len(weight)), weight)
 	return r.cov.Grad(ctx, grad, r.rows, space.DenseOf(left), space.DenseOf(w))
 }
 
@@ -209,7 +201,7 @@ func (r *entriesRoot) Here(_ context.Context, dst space.Block, _ Values, w Weigh
 	prior := w.(*entriesWeights).prior
 	return addTo(r.space, dst, add, func(to space.Block) error {
 		out := space.DenseOf(to)
-		each(len(r.rows), func(a int) { copy(out.RawRowView(a), prior.RawRowView(r.rows[a])) })
+		eachPlace(len(r.rows), func(a int) { copy(out.RawRowView(a), prior.RawRowView(r.rows[a])) })
 		return nil
 	})
 }
@@ -263,7 +255,7 @@ func (v *entriesValues) Mul(ctx context.Context, dst space.Block, w Weights, lo 
 	return addTo(v.space, dst, add, func(to space.Block) error {
 		to.Zero()
 		out := space.DenseOf(to)
-		each(to.Axis().Own, func(a int) {
+		eachPlace(to.Axis().Own, func(a int) {
 			row := out.RawRowView(a)
 			if own.prior != nil {
 				copy(row, own.prior.RawRowView(v.nodes[lo+a]))
@@ -278,17 +270,25 @@ func (v *entriesValues) Mul(ctx context.Context, dst space.Block, w Weights, lo 
 	})
 }
 
+// byRoot are the operations of a covariance that follow from the root of its kernel, in the memory of this process.
+type byRoot struct {
+	of    rootKernel
+	theta []float64
+	self  valued
+}
+
+// Cross returns K[rows, cols].
+func (c *byRoot) Cross(rows, cols []int) solve.Operator {
+	return &rootCross{cov: c, rows: slices.Clone(rows), cols: slices.Clone(cols)}
+}
+
 // rootCross is K[rows, cols] of a covariance with roots.
 type rootCross struct {
-	cov        rootCovariance
+	cov        *byRoot
 	rows, cols []int
 	mu         sync.Mutex
 	right      Root
 	left       Values // nil where the lists are one
-}
-
-func crossOf(c rootCovariance, rows, cols []int) solve.Operator {
-	return &rootCross{cov: c, rows: slices.Clone(rows), cols: slices.Clone(cols)}
 }
 
 func (o *rootCross) Dims() (r, c int) { return len(o.rows), len(o.cols) }
@@ -330,12 +330,9 @@ func (o *rootCross) make(ctx context.Context) (err error) {
 	if o.right != nil {
 		return nil
 	}
-	right, err := o.cov.rooted().root(ctx, space.Host(), o.cols, RootOptions{})
-	if err == nil {
-		err = right.Set(ctx, o.cov.point())
-	}
+	right, err := o.cov.root(ctx, o.cols)
 	if err == nil && !slices.Equal(o.rows, o.cols) {
-		o.left, err = o.cov.values(ctx, space.Host(), o.rows)
+		o.left, err = o.cov.self.values(ctx, space.Host(), o.rows)
 	}
 	if err == nil {
 		o.right = right
@@ -343,10 +340,19 @@ func (o *rootCross) make(ctx context.Context) (err error) {
 	return err
 }
 
-// priorOf sets dst, a row for each node, to draws from N(0, K).
-func priorOf(ctx context.Context, c rootCovariance, dst *mat.Dense, seed uint64) error {
+// root returns the root at some nodes.
+func (c *byRoot) root(ctx context.Context, rows []int) (Root, error) {
+	r, err := c.of.root(ctx, space.Host(), rows, RootOptions{})
+	if err == nil {
+		err = r.Set(ctx, c.theta)
+	}
+	return r, err
+}
+
+// Prior sets dst, a row for each node, to draws from N(0, K).
+func (c *byRoot) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
 	n, columns := dst.Dims()
-	v, err := c.values(ctx, space.Host(), upTo(n))
+	v, err := c.self.values(ctx, space.Host(), upTo(n))
 	if err != nil {
 		return err
 	}
@@ -363,27 +369,18 @@ func priorOf(ctx context.Context, c rootCovariance, dst *mat.Dense, seed uint64)
 	return cmp.Or(err, ctx.Err())
 }
 
-// gradOf adds Σ_s u_sᵀ(∂K[rows, rows]/∂θ_j)w_s to grad[j].
-func gradOf(ctx context.Context, c rootCovariance, grad []float64, rows []int, u, w *mat.Dense) error {
+// Grad adds Σ_s u_sᵀ(∂K[rows, rows]/∂θ_j)w_s to grad[j].
+func (c *byRoot) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
 	if len(rows) == 0 {
 		return ctx.Err()
 	}
-	here, columns := space.Host(), u.RawMatrix().Cols
-	r, err := c.rooted().root(ctx, here, rows, RootOptions{})
+	r, err := c.root(ctx, rows)
 	if err != nil {
 		return err
 	}
 	defer r.Free()
-	if err := r.Set(ctx, c.point()); err != nil {
-		return err
-	}
-	left, right := here.Block(space.Rows(len(rows)), columns), here.Block(space.Rows(len(rows)), columns)
+	left, right := hostBlock(u), hostBlock(w)
 	defer left.Free()
 	defer right.Free()
-	space.DenseOf(left).Copy(u)
-	space.DenseOf(right).Copy(w)
-	return cmp.Or(r.Slopes(ctx, grad, slices.Repeat([]float64{1}, columns), left, right), ctx.Err())
+	return cmp.Or(r.Slopes(ctx, grad, slices.Repeat([]float64{1}, left.Columns()), left, right), ctx.Err())
 }
-
-// each calls do for all places of a list, in parallel.
-func each(n int, do func(a int)) { eachPlace(n, do) }

@@ -114,7 +114,7 @@ func windowKernels(t *testing.T, g *graph.Graph) map[string]kernel.Kernel {
 	for _, l := range g.Coarsen(20) {
 		scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: sample(l.Graph)})
 	}
-	many, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+	many, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
@@ -51,14 +50,6 @@ func (s *Series) Params() []Param { return s.params }
 
 // At returns the covariance at theta.
 func (s *Series) At(theta []float64) (Covariance, error) {
-	c, err := s.at(theta)
-	if err != nil {
-		return nil, err // and no interface around a nil pointer
-	}
-	return c, nil
-}
-
-func (s *Series) at(theta []float64) (*seriesCovariance, error) {
 	if err := checkTheta(theta, s.params); err != nil {
 		return nil, err
 	}
@@ -141,15 +132,13 @@ func normBound(w *sparse.CSR, start []float64) float64 {
 	}
 	best := math.Inf(1)
 	for range 64 {
-		parallel.Ranges(n, rowBlock, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				cols, vals := w.Row(i)
-				sum := 0.0
-				for p, j := range cols {
-					sum += math.Abs(vals[p]) * v[j]
-				}
-				y[i] = sum
+		everyRow(n, rowBlock, func(i int) {
+			cols, vals := w.Row(i)
+			sum := 0.0
+			for p, j := range cols {
+				sum += math.Abs(vals[p]) * v[j]
 			}
+			y[i] = sum
 		})
 		most, vy, vv := 0.0, 0.0, 0.0
 		for i := range v {

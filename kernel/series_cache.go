@@ -17,9 +17,10 @@ import (
 func (s *Series) Training() Training { return Training{Cache: s.cached} }
 
 func (s *Series) cached(rows []int, maxBytes int) Kernel {
-	n := len(rows)
-	k := *s
-	k.cache = s.home().caches.of(rows, maxBytes/max(1, 8*(n*(n+1)/2)))
+	k, most := *s, maxBytes/max(1, 8*triangleSize(len(rows)))
+	k.cache = s.home().caches.get(func(m *seriesCache) bool { return m.most >= most && slices.Equal(m.rows, rows) }, func() *seriesCache {
+		return &seriesCache{rows: slices.Clone(rows), most: most}
+	})
 	return &k
 }
 
@@ -47,48 +48,7 @@ func (r *recurrence) mirrored(c []float64) []float64 {
 // ShareCaches makes all kernels on this W share the caches of Training, until release
 // is called: several families are then trained on the same rows with one computation
 // of the T_k.
-func (s *Series) ShareCaches() (release func()) {
-	c := &s.home().caches
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.users++
-	return sync.OnceFunc(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.users--; c.users == 0 {
-			c.list = nil
-		}
-	})
-}
-
-// seriesCaches are the caches that kernels on one W share.
-type seriesCaches struct {
-	mu    sync.Mutex
-	users int            // of ShareCaches; 0: caches are not shared
-	list  []*seriesCache // the last used last
-}
-
-// sharedLists is the most lists of rows that are shared: all rows, and a few patches.
-const sharedLists = 8
-
-// of returns a cache for rows with room for the given number of terms.
-func (c *seriesCaches) of(rows []int, most int) *seriesCache {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at := slices.IndexFunc(c.list, func(m *seriesCache) bool { return m.most >= most && slices.Equal(m.rows, rows) }); at >= 0 {
-		m := c.list[at]
-		c.list = append(slices.Delete(c.list, at, at+1), m)
-		return m
-	}
-	m := &seriesCache{rows: slices.Clone(rows), most: most}
-	if c.users > 0 {
-		c.list = append(c.list, m)
-		if len(c.list) > sharedLists {
-			c.list = slices.Delete(c.list, 0, 1)
-		}
-	}
-	return m
-}
+func (s *Series) ShareCaches() (release func()) { return s.home().caches.share() }
 
 // seriesCache holds triangles of T_0, T_1, … over rows, up to the term needed so
 // far.

@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"math"
-
-	"grfgp/internal/parallel"
 )
 
 // polynomial holds coefficients c of Σ c_k T_k(x), T_k Chebyshev's polynomials:
@@ -138,22 +136,20 @@ func interpolate(lo, hi float64, n, functions int, eval func(dst []float64, w fl
 			even[j], odd[j] = v[j]+v[n-j], v[j]-v[n-j]
 		}
 		even[n/2] = v[n/2]
-		parallel.Ranges(n+1, 64, func(first, last int) {
-			for k := first; k < last; k++ {
-				folded := even
-				if k%2 == 1 {
-					folded = odd
+		everyRow(n+1, 64, func(k int) {
+			folded := even
+			if k%2 == 1 {
+				folded = odd
+			}
+			sum, at := 0.0, 0
+			for _, v := range folded {
+				sum += v * cosines[at]
+				if at += k; at >= 2*n {
+					at -= 2 * n
 				}
-				sum, at := 0.0, 0
-				for _, v := range folded {
-					sum += v * cosines[at]
-					if at += k; at >= 2*n {
-						at -= 2 * n
-					}
-				}
-				if c[k] = sum * 2 / float64(n); k == 0 || k == n {
-					c[k] /= 2
-				}
+			}
+			if c[k] = sum * 2 / float64(n); k == 0 || k == n {
+				c[k] /= 2
 			}
 		})
 		all[f] = c

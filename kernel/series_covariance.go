@@ -188,10 +188,7 @@ func columnProducts(dst, x, y []float64) {
 // Prior returns Ψ·w with a standard normal w per column.
 func (c *seriesCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
 	_, n := dst.Dims()
-	all := make([]int, c.Nodes())
-	for i := range all {
-		all[i] = i
-	}
+	all := upTo(c.Nodes())
 	var top *leadingCross
 	if c.top != nil {
 		top = c.top.cross(c.psi.lift, all, all)

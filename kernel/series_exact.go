@@ -63,15 +63,15 @@ func (s *Series) Opposite(other Spectrum) *Series {
 // Carried returns the share of the kernel at theta that the series represents, as
 // a share of its largest eigenvalue. It is 1 if the series is exact.
 func (s *Series) Carried(theta []float64) (float64, error) {
-	c, err := s.at(theta)
+	c, err := s.At(theta)
 	if err != nil {
 		return 0, err
 	}
-	return c.carried, nil
+	return c.(*seriesCovariance).carried, nil
 }
 
 // exact returns the covariance of the whole family.
-func (s *Series) exact(theta []float64) (*seriesCovariance, error) {
+func (s *Series) exact(theta []float64) (Covariance, error) {
 	c := &seriesCovariance{recurrence: s.recurrence, cache: s.cache, carried: 1}
 	// Function 0 is K, those after it its derivatives, the last is Ψ = √K.
 	functions := len(s.params) + 2

@@ -20,10 +20,10 @@ type recurrence struct {
 	twice  *sparse.CSR // 2W/ρ
 	blocks sync.Pool   // of *[]float64, for columns under way
 
-	leading func() *leading // eigenpairs at the upper end, computed when first used; nil: there are none
-	whole   func() *leading // all of them; nil: there are too many
-	caches  seriesCaches    // of kernels on this W
-	mirror  *recurrence     // of −W, whose caches serve this one too: T_k(−x) = (−1)^k·T_k(x); nil: none
+	leading func() *leading      // eigenpairs at the upper end, computed when first used; nil: there are none
+	whole   func() *leading      // all of them; nil: there are too many
+	caches  shared[*seriesCache] // of kernels on this W
+	mirror  *recurrence          // of −W, whose caches serve this one too: T_k(−x) = (−1)^k·T_k(x); nil: none
 }
 
 func newRecurrence(w *sparse.CSR, bound []float64) (*recurrence, error) {
@@ -88,20 +88,9 @@ func (r *recurrence) recur(ctx context.Context, columns, terms int, start func(x
 	}
 	defer r.blocks.Put(buffer)
 	block := func(k int) *mat.Dense { return mat.NewDense(r.Nodes(), columns, (*buffer)[k*size:(k+1)*size]) }
-	before, t, next := block(0), block(1), block(2)
-
-	clear(t.RawMatrix().Data)
-	start(t.RawMatrix())
-	visit(0, t.RawMatrix())
-	for k := 1; k < terms; k++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		r.next(k, next, t, before)
-		before, t, next = t, next, before
-		visit(k, t.RawMatrix())
-	}
-	return nil
+	p := progress{t: block(0), before: block(1)}
+	clear(p.t.RawMatrix().Data)
+	return r.advance(ctx, &p, block(2), terms, start, visit)
 }
 
 // next sets dst to T_k·X, given T_{k−1}·X and, from k = 2 on, T_{k−2}·X.
@@ -133,11 +122,18 @@ func (r *recurrence) resume(ctx context.Context, p *progress, columns, terms int
 	visit func(k int, t blas64.General)) error {
 	if p.terms == 0 {
 		p.t, p.before = mat.NewDense(r.Nodes(), columns, nil), mat.NewDense(r.Nodes(), columns, nil)
+	}
+	return r.advance(ctx, p, mat.NewDense(r.Nodes(), columns, nil), terms, start, visit)
+}
+
+// advance goes on to so many terms, with a block of memory for the next one.
+func (r *recurrence) advance(ctx context.Context, p *progress, next *mat.Dense, terms int, start func(x blas64.General),
+	visit func(k int, t blas64.General)) error {
+	if p.terms == 0 {
 		start(p.t.RawMatrix())
 		visit(0, p.t.RawMatrix())
 		p.terms = 1
 	}
-	next := mat.NewDense(r.Nodes(), columns, nil)
 	for ; p.terms < terms; p.terms++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -162,16 +158,14 @@ func units(nodes []int) func(x blas64.General) {
 func (r *recurrence) apply(ctx context.Context, dst blas64.General, lo, hi int, rows []int, p polynomial,
 	start func(x blas64.General)) error {
 	return r.recur(ctx, hi-lo, len(p), start, func(k int, t blas64.General) {
-		parallel.Ranges(len(rows), 1<<12, func(from, to int) {
-			for a := from; a < to; a++ {
-				out := dst.Data[a*dst.Stride+lo : a*dst.Stride+hi]
-				in := t.Data[rows[a]*t.Stride:][:len(out)]
-				if k == 0 {
-					clear(out)
-				}
-				for c, v := range in {
-					out[c] += p[k] * v
-				}
+		everyRow(len(rows), 1<<12, func(a int) {
+			out := dst.Data[a*dst.Stride+lo : a*dst.Stride+hi]
+			in := t.Data[rows[a]*t.Stride:][:len(out)]
+			if k == 0 {
+				clear(out)
+			}
+			for c, v := range in {
+				out[c] += p[k] * v
 			}
 		})
 	})

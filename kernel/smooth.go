@@ -217,7 +217,7 @@ func (c *smoothCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint6
 	}
 	if c.Nodes() > exactDraws {
 		f := newFourierColumns(c.distances, c.shape, drawPairs, uint64(rng.Derive(seed, "smooth prior")))
-		return f.covariance(&fourier{f}, c.variance, c.scaled).Prior(ctx, dst, seed)
+		return (&fourier{f}).covariance(c.variance, c.scaled).Prior(ctx, dst, seed)
 	}
 	root, err := c.factorOfAll(ctx)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/solve"
 )
 
@@ -36,10 +35,8 @@ func (o *smoothCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	dst.Zero()
 	out, in := dense.View(dst), dense.View(x)
 	return o.cov.blocks(ctx, o.rows, o.cols, func(b *smoothBlock) {
-		parallel.Ranges(b.r2.Rows, 8, func(lo, hi int) {
-			for a := lo; a < hi; a++ {
-				o.cov.shape.values(b.row(a), o.cov.variance)
-			}
+		everyRow(b.r2.Rows, 8, func(a int) {
+			o.cov.shape.values(b.row(a), o.cov.variance)
 		})
 		dense.Add(out.Block(b.r0, b.r1, 0, out.Cols), 1, b.r2, in.Block(b.c0, b.c1, 0, in.Cols))
 	})
@@ -84,12 +81,10 @@ func (c *smoothCovariance) blocks(ctx context.Context, rows, cols []int, do func
 				clear(b.row(a))
 			}
 			dense.Add(b.r2, -2, dense.View(b.left), dense.View(b.right).T())
-			parallel.Ranges(b.r2.Rows, 16, func(lo, hi int) {
-				for a := lo; a < hi; a++ {
-					row := b.row(a)
-					for k, v := range row {
-						row[k] = max(0, norms[a]+others[k]+v)
-					}
+			everyRow(b.r2.Rows, 16, func(a int) {
+				row := b.row(a)
+				for k, v := range row {
+					row[k] = max(0, norms[a]+others[k]+v)
 				}
 			})
 			do(b)

@@ -140,10 +140,8 @@ func (p *pairs) products(dst blas64.Symmetric) {
 
 // squares turns the products of rows into squared distances.
 func (p *pairs) squares(dst blas64.Symmetric) {
-	parallel.Ranges(dst.N, 16, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			p.row(dst.Data[a*dst.Stride+a:][:dst.N-a], a)
-		}
+	everyRow(dst.N, 16, func(a int) {
+		p.row(dst.Data[a*dst.Stride+a:][:dst.N-a], a)
 	})
 }
 
@@ -168,12 +166,10 @@ func (c *smoothCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []i
 	}
 	raw := dst.RawSymmetric()
 	p.products(raw)
-	parallel.Ranges(raw.N, 16, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := raw.Data[a*raw.Stride+a:][:raw.N-a]
-			p.row(row, a)
-			c.shape.values(row, c.variance)
-		}
+	everyRow(raw.N, 16, func(a int) {
+		row := raw.Data[a*raw.Stride+a:][:raw.N-a]
+		p.row(row, a)
+		c.shape.values(row, c.variance)
 	})
 	return ctx.Err()
 }

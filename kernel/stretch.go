@@ -2,91 +2,79 @@ package kernel
 
 // Stretch returns a family with a variance and a length scale whose length counts factor times: exp(−β·factor·(I−W)) for
 // Diffusion, (1 + (κ·factor)²·(I−W)/2ν)^−ν for Matern. The result is a Spectrum if m is one.
-func Stretch(m Modulation, factor float64) Modulation {
-	if s, ok := m.(Spectrum); ok {
-		return stretchedSpectrum{stretched{m, factor}, s}
-	}
-	return stretched{m, factor}
-}
-
-// stretched is a family with a variance and a length scale, in another unit of
-// length.
-type stretched struct {
-	modulation Modulation
-	factor     float64 // of the length
-}
-
-func (s stretched) Params() []Param { return s.modulation.Params() }
-
-// inner returns the parameters of the family itself.
-func (s stretched) inner(theta []float64) []float64 {
-	return []float64{theta[0], s.factor * theta[1]}
-}
-
-func (s stretched) Coeffs(dst, theta []float64) { s.modulation.Coeffs(dst, s.inner(theta)) }
-
-func (s stretched) CoeffsGrad(dst [][]float64, theta []float64) {
-	s.modulation.CoeffsGrad(dst, s.inner(theta))
-	for l := range dst[1] {
-		dst[1][l] *= s.factor
-	}
-}
-
-type stretchedSpectrum struct {
-	stretched
-	spectrum Spectrum
-}
-
-func (s stretchedSpectrum) Density(w float64, theta []float64) float64 {
-	return s.spectrum.Density(w, s.inner(theta))
-}
-
-func (s stretchedSpectrum) DensityGrad(dst []float64, w float64, theta []float64) {
-	s.spectrum.DensityGrad(dst, w, s.inner(theta))
-	dst[1] *= s.factor
-}
+func Stretch(m Modulation, factor float64) Modulation { return viewed{m, factor, 1}.modulation() }
 
 // Signless returns a family with the signless Laplacian I + W in place of I − W: it
 // gives high variance to functions whose values alternate in sign between
 // neighbours. It uses the same matrix W: the signs of f_l alternate. The result is
 // a Spectrum if m is one.
-func Signless(m Modulation) Modulation {
-	if s, ok := m.(Spectrum); ok {
-		return signlessSpectrum{signless{m}, s}
-	}
-	return signless{m}
+func Signless(m Modulation) Modulation { return viewed{m, 1, -1}.modulation() }
+
+// viewed is a family in another unit of length, or of −W.
+type viewed struct {
+	Modulation
+	factor float64 // of the length, the second parameter
+	sign   float64 // of W
 }
 
-type signless struct{ Modulation }
-
-func (s signless) Coeffs(dst, theta []float64) {
-	s.Modulation.Coeffs(dst, theta)
-	alternate(dst)
-}
-
-func (s signless) CoeffsGrad(dst [][]float64, theta []float64) {
-	s.Modulation.CoeffsGrad(dst, theta)
-	for _, d := range dst {
-		alternate(d)
-	}
-}
-
-// alternate changes the sign of every other number.
-func alternate(f []float64) {
-	for l := 1; l < len(f); l += 2 {
-		f[l] = -f[l]
-	}
-}
-
-type signlessSpectrum struct {
-	signless
+// viewedSpectrum is that of a Spectrum.
+type viewedSpectrum struct {
+	viewed
 	spectrum Spectrum
 }
 
-func (s signlessSpectrum) Density(w float64, theta []float64) float64 {
-	return s.spectrum.Density(-w, theta)
+func (v viewed) modulation() Modulation {
+	if s, ok := v.Modulation.(Spectrum); ok {
+		return viewedSpectrum{v, s}
+	}
+	return v
 }
 
-func (s signlessSpectrum) DensityGrad(dst []float64, w float64, theta []float64) {
-	s.spectrum.DensityGrad(dst, -w, theta)
+// inner returns the parameters of the family itself.
+func (v viewed) inner(theta []float64) []float64 {
+	if v.factor == 1 { // there may be no length
+		return theta
+	}
+	return []float64{theta[0], v.factor * theta[1]}
+}
+
+func (v viewed) Coeffs(dst, theta []float64) {
+	v.Modulation.Coeffs(dst, v.inner(theta))
+	v.turn(dst)
+}
+
+func (v viewed) CoeffsGrad(dst [][]float64, theta []float64) {
+	v.Modulation.CoeffsGrad(dst, v.inner(theta))
+	for j, d := range dst {
+		v.turn(d)
+		for l := range d {
+			d[l] *= v.slope(j)
+		}
+	}
+}
+
+// turn changes the sign of every other coefficient if W has the other sign.
+func (v viewed) turn(f []float64) {
+	for l := 1; l < len(f); l += 2 {
+		f[l] *= v.sign
+	}
+}
+
+// slope is the derivative of parameter j of the family by that of the view.
+func (v viewed) slope(j int) float64 {
+	if j == 1 {
+		return v.factor
+	}
+	return 1
+}
+
+func (v viewedSpectrum) Density(w float64, theta []float64) float64 {
+	return v.spectrum.Density(v.sign*w, v.inner(theta))
+}
+
+func (v viewedSpectrum) DensityGrad(dst []float64, w float64, theta []float64) {
+	v.spectrum.DensityGrad(dst, v.sign*w, v.inner(theta))
+	for j := range dst {
+		dst[j] *= v.slope(j)
+	}
 }

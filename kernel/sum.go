@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/solve"
 )
@@ -64,7 +63,7 @@ func (s *sum) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, s.params); err != nil {
 		return nil, err
 	}
-	c := &sumCovariance{theta: slices.Clone(theta), of: s}
+	c := &sumCovariance{}
 	lo := 0
 	for _, k := range s.terms {
 		hi := lo + len(k.Params())
@@ -109,8 +108,6 @@ func (s *sum) Training() Training {
 type sumCovariance struct {
 	terms []sumTerm
 	nodes int
-	of    *sum
-	theta []float64
 }
 
 // sumTerm is a covariance whose gradient is elements [lo, hi) of that of the sum;
@@ -128,7 +125,7 @@ func (t sumTerm) grad(all []float64) []float64 {
 }
 
 // plus returns c + extra, where extra has no parameters.
-func plus(c Covariance, extra *constant) Covariance {
+func plus(c, extra Covariance) Covariance {
 	if s, ok := c.(*sumCovariance); ok {
 		return &sumCovariance{terms: append(slices.Clone(s.terms), sumTerm{extra, 0, 0}), nodes: s.nodes}
 	}
@@ -227,12 +224,10 @@ func sumUp(dst *mat.Dense, terms int, set func(k int, to *mat.Dense) error) erro
 // addRows sets dst += x.
 func addRows(dst, x *mat.Dense) {
 	to, from := dst.RawMatrix(), x.RawMatrix()
-	parallel.Ranges(to.Rows, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := to.Data[i*to.Stride:][:to.Cols]
-			for s, v := range from.Data[i*from.Stride:][:from.Cols] {
-				row[s] += v
-			}
+	everyRow(to.Rows, 4096, func(i int) {
+		row := to.Data[i*to.Stride:][:to.Cols]
+		for s, v := range from.Data[i*from.Stride:][:from.Cols] {
+			row[s] += v
 		}
 	})
 }
@@ -245,8 +240,13 @@ func (c *sumCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	if err := c.terms[0].Gram(ctx, dst, rows); err != nil {
 		return err
 	}
+	return addGrams(ctx, dst, rows, c.terms[1:])
+}
+
+// addGrams adds the entries of terms to the upper triangle of dst.
+func addGrams(ctx context.Context, dst *mat.SymDense, rows []int, terms []sumTerm) error {
 	var one *mat.SymDense
-	for _, t := range c.terms[1:] {
+	for _, t := range terms {
 		if r, ok := t.Covariance.(adder); ok {
 			if err := r.addGram(ctx, dst, rows); err != nil {
 				return err
@@ -274,12 +274,10 @@ type adder interface {
 // addUpper adds the upper triangle of x to that of dst.
 func addUpper(dst, x *mat.SymDense) {
 	to, from := dst.RawSymmetric(), x.RawSymmetric()
-	parallel.Ranges(to.N, 64, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := to.Data[a*to.Stride+a:][:to.N-a]
-			for b, v := range from.Data[a*from.Stride+a:][:to.N-a] {
-				row[b] += v
-			}
+	everyRow(to.N, 64, func(a int) {
+		row := to.Data[a*to.Stride+a:][:to.N-a]
+		for b, v := range from.Data[a*from.Stride+a:][:to.N-a] {
+			row[b] += v
 		}
 	})
 }

@@ -15,7 +15,7 @@ func (c *sumCovariance) Abilities() Abilities {
 	main, constants := c.split()
 	a := Abilities{Everywhere: true}
 	of := make([]Abilities, len(main))
-	var locals []sumTerm
+	var locals []Covariance
 	global := len(constants) > 0
 	for k, t := range main {
 		of[k] = AbilitiesOf(t.Covariance)
@@ -28,10 +28,8 @@ func (c *sumCovariance) Abilities() Abilities {
 			continue
 		}
 		a.Everywhere = false
-		if of[k].Local != nil {
-			t.Covariance, global = of[k].Local, true
-		}
-		locals = append(locals, t)
+		global = global || of[k].Connected != nil
+		locals = append(locals, t.Covariance)
 	}
 	if slices.ContainsFunc(of, func(a Abilities) bool { return a.DiagFlops != nil }) {
 		a.DiagFlops = func(rows int) float64 {
@@ -56,11 +54,20 @@ func (c *sumCovariance) Abilities() Abilities {
 			return termFactor{f, main[0]}, nil
 		}
 	}
-	switch {
-	case global && len(locals) == 1:
-		a.Local = locals[0].Covariance
-	case global && len(locals) > 1:
-		a.Local = &sumCovariance{terms: locals, nodes: c.nodes}
+	if global && len(locals) > 0 {
+		a.Connected = func(ctx context.Context, rows, cols []int) ([]bool, error) {
+			all := make([]bool, len(rows))
+			for _, t := range locals {
+				one, err := Connected(ctx, t, rows, cols)
+				if err != nil {
+					return nil, err
+				}
+				for k, v := range one {
+					all[k] = all[k] || v
+				}
+			}
+			return all, nil
+		}
 	}
 	return a
 }

@@ -13,14 +13,13 @@ import (
 
 // sumRoot is F = [F_1 | F_2 | …].
 type sumRoot struct {
-	k       Kernel // of all terms but an unknown mean
-	space   space.Space
-	axis    space.Axis
-	rows    []int
-	terms   []Root
-	params  []int // number of parameters of each term
-	meanVar float64
-	cov     *sumCovariance // with the unknown mean
+	of     *sum
+	space  space.Space
+	axis   space.Axis
+	rows   []int
+	terms  []Root
+	params []int // number of parameters of each term
+	cov    *sumCovariance
 }
 
 // RootWithConstant is RootOf for K + variance·11ᵀ, the root of WithConstant at all hyperparameters.
@@ -28,25 +27,21 @@ func RootWithConstant(ctx context.Context, k Kernel, variance float64, s space.S
 	if variance == 0 {
 		return RootOf(ctx, k, s, rows, opts)
 	}
-	return newSumRoot(ctx, k, variance, s, rows, opts)
+	return RootOf(ctx, Sum(k, meanConstant(variance, k.Nodes())), s, rows, opts)
 }
 
-func (s *sum) root(ctx context.Context, in space.Space, rows []int, opts RootOptions) (Root, error) {
-	return newSumRoot(ctx, s, 0, in, rows, opts)
-}
-
-func newSumRoot(ctx context.Context, k Kernel, meanVar float64, s space.Space, rows []int, opts RootOptions) (Root, error) {
-	r := &sumRoot{k: k, space: s, rows: slices.Clone(rows), meanVar: meanVar}
+func (k *sum) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {
+	r := &sumRoot{of: k, space: s, rows: slices.Clone(rows)}
 	var err error
 	if r.axis, err = s.Axis(ctx, len(rows)); err != nil {
 		return nil, err
 	}
-	native := false // a term is computed in the space
-	for _, t := range termsOf(k) {
+	native := false // a term other than a constant is computed in the space
+	for _, t := range k.terms {
 		one, err := RootOf(ctx, t, s, rows, opts)
 		if err == nil && one == nil && space.DeviceOf(s) != nil {
 			one, err = bridged(ctx, t, s, rows, opts)
-		} else {
+		} else if _, level := t.(*constantKernel); !level {
 			native = native || one != nil
 		}
 		if one == nil || err != nil {
@@ -59,18 +54,7 @@ func newSumRoot(ctx context.Context, k Kernel, meanVar float64, s space.Space, r
 		r.Free()
 		return nil, nil
 	}
-	if meanVar > 0 {
-		r.terms = append(r.terms, &constantRoot{space: s, axis: r.axis, of: meanConstant(meanVar, k.Nodes())})
-	}
 	return r, nil
-}
-
-// termsOf returns the terms of a sum; of another kernel itself.
-func termsOf(k Kernel) []Kernel {
-	if s, ok := k.(*sum); ok {
-		return s.terms
-	}
-	return []Kernel{k}
 }
 
 func (r *sumRoot) Free() {
@@ -94,12 +78,9 @@ func (r *sumRoot) each(all []float64, do func(t Root, own []float64) error) erro
 }
 
 func (r *sumRoot) Set(ctx context.Context, theta []float64) error {
-	cov, err := r.k.At(theta)
+	cov, err := r.of.At(theta)
 	if err != nil {
 		return err
-	}
-	if r.meanVar > 0 {
-		cov = WithConstant(cov, r.meanVar)
 	}
 	r.cov = cov.(*sumCovariance)
 	return r.each(theta, func(t Root, own []float64) error { return t.Set(ctx, own) })
@@ -128,8 +109,9 @@ func (r *sumRoot) AddDiag(ctx context.Context, dst []float64) error {
 }
 
 func (r *sumRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
-	if len(r.params) == 1 && r.meanVar > 0 { // one term and the unknown mean
-		return r.terms[0].Precondition(ctx, constant+r.meanVar, noise)
+	isMain := func(t sumTerm) bool { return !isConstant(t.Covariance) }
+	if main, _ := r.cov.split(); len(main) == 1 { // one term and an unknown mean
+		return r.terms[slices.IndexFunc(r.cov.terms, isMain)].Precondition(ctx, constant+r.cov.level(), noise)
 	}
 	return r.cov.precondition(ctx, r.space, r.axis, r.rows, r.terms, constant, noise)
 }
@@ -158,15 +140,12 @@ func (w sumWeights) Free() {
 	}
 }
 
-func (c *sumCovariance) rooted() rootKernel { return c.of }
-func (c *sumCovariance) point() []float64   { return c.theta }
-
 func (c *sumCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
 	v := &sumValues{cov: c}
 	for _, t := range c.terms {
 		one, err := ValuesOf(ctx, t.Covariance, s, nodes)
 		if err == nil && one == nil && space.DeviceOf(s) != nil {
-			one, err = bridgedValues(ctx, t.Covariance, s, nodes)
+			one, err = valuesBridged(ctx, t.Covariance, s, nodes)
 		}
 		if one == nil || err != nil {
 			v.Free()
@@ -225,31 +204,32 @@ func (v *sumValues) Mul(ctx context.Context, dst space.Block, w Weights, lo int,
 
 // constantRoot is F = s·1, one column.
 type constantRoot struct {
+	of    *constantKernel
 	space space.Space
 	axis  space.Axis
-	of    *constant
+	cov   *constant
 }
 
 func (k *constantKernel) root(ctx context.Context, s space.Space, rows []int, _ RootOptions) (Root, error) {
 	a, err := s.Axis(ctx, len(rows))
-	return &constantRoot{space: s, axis: a, of: &constant{1, priorConstant, k.nodes, k}}, err
+	return &constantRoot{of: k, space: s, axis: a}, err
 }
 
 func (r *constantRoot) Free() {}
 
 func (r *constantRoot) Set(_ context.Context, theta []float64) error {
-	if err := checkTheta(theta, r.of.k.params); err != nil {
-		return err
+	cov, err := r.of.At(theta)
+	if err == nil {
+		r.cov = cov.(*constant)
 	}
-	r.of = &constant{theta[0], r.of.stream, r.of.nodes, r.of.k}
-	return nil
+	return err
 }
 
 // levels returns the variance times the sums of columns.
 func (r *constantRoot) levels(u space.Block) []float64 {
 	sums := u.Sums(nil, nil)
 	for t := range sums {
-		sums[t] *= r.of.variance
+		sums[t] *= r.cov.variance
 	}
 	return sums
 }
@@ -263,6 +243,9 @@ func (r *constantRoot) Apply(_ context.Context, dst, x space.Block, add bool) er
 }
 
 func (r *constantRoot) Slopes(_ context.Context, grad, weight []float64, u, w space.Block) error {
+	if len(grad) == 0 { // the variance is known
+		return nil
+	}
 	left, right := u.Sums(nil, nil), w.Sums(nil, nil)
 	for s, v := range weight {
 		grad[0] += v * left[s] * right[s]
@@ -272,7 +255,7 @@ func (r *constantRoot) Slopes(_ context.Context, grad, weight []float64, u, w sp
 
 func (r *constantRoot) AddDiag(_ context.Context, dst []float64) error {
 	for a := range dst {
-		dst[a] += r.of.variance
+		dst[a] += r.cov.variance
 	}
 	return nil
 }
@@ -300,9 +283,6 @@ type constantValues struct {
 type constantWeights []float64
 
 func (constantWeights) Free() {}
-
-func (c *constant) rooted() rootKernel { return c.k }
-func (c *constant) point() []float64   { return []float64{c.variance} }
 
 func (c *constant) values(_ context.Context, s space.Space, _ []int) (Values, error) {
 	return constantValues{c, s}, nil

@@ -90,7 +90,7 @@ func (m *table) points(ctx context.Context, first, count int) (t triangles, ok b
 			c := borrowSymmetric(n)
 			err := m.of(ctx, c, math.Exp(m.origin+float64(first+k)*tableStep))
 			if err == nil {
-				one = packed(c)
+				one = upperTriangle(c.RawSymmetric())
 			}
 			giveBack(c)
 			if ctx.Err() != nil {
@@ -104,18 +104,6 @@ func (m *table) points(ctx context.Context, first, count int) (t triangles, ok b
 		t = append(t, one)
 	}
 	return t, true, nil
-}
-
-// packed returns the upper triangle of c, row after row.
-func packed(c *mat.SymDense) []float64 {
-	raw := c.RawSymmetric()
-	n := raw.N
-	one := make([]float64, n*(n+1)/2)
-	t := triangles{one}
-	for a := range n {
-		copy(t.row(0, a, n), raw.Data[a*raw.Stride+a:a*raw.Stride+n])
-	}
-	return one
 }
 
 // lagrange returns the weights of the values at 0, 1, … n−1 in the interpolating polynomial at x, and in its
@@ -164,6 +152,9 @@ type shared[C any] struct {
 	users int // of share; 0: caches are not shared
 	list  []C // the last used last
 }
+
+// sharedLists is the most lists of rows that are shared: all rows, and a few patches.
+const sharedLists = 8
 
 // share keeps caches until release is called.
 func (s *shared[C]) share() (release func()) {

@@ -27,9 +27,9 @@ func TestTableInterpolates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, k := range map[string]kernel.Kernel{
-		"scales of hubs":         newMultiscale(t, g, nil, kernel.Diffusion{}, 20, kernel.MultiscaleOptions{}),
-		"scales of a grid":       newMultiscale(t, grid, nil, kernel.Matern{Nu: 2}, 20, kernel.MultiscaleOptions{}),
-		"scales of rough values": newMultiscale(t, grid, nil, kernel.Matern{Nu: 0.5}, 20, kernel.MultiscaleOptions{FreeLengths: true}),
+		"scales of hubs":         newMultiscale(t, g, nil, kernel.Diffusion{}, 20),
+		"scales of a grid":       newMultiscale(t, grid, nil, kernel.Matern{Nu: 2}, 20),
+		"scales of rough values": newMultiscale(t, grid, nil, kernel.Matern{Nu: 0.5}, 20),
 		"layers":                 newLayers(t, twoPaths(t, 120), kernel.Diffusion{}),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -134,11 +134,7 @@ type named struct {
 func (n *named) Params() []Param { return n.params }
 
 func (n *named) Training() Training {
-	t := TrainingOf(n.Kernel)
-	if cache := t.Cache; cache != nil {
-		t.Cache = func(rows []int, maxBytes int) Kernel { return &named{cache(rows, maxBytes), n.params} }
-	}
-	return t
+	return TrainingOf(n.Kernel).wrapped(func(k Kernel) Kernel { return &named{k, n.params} })
 }
 
 func (n *named) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {

@@ -15,13 +15,13 @@ import (
 // unit is s²·Φ̂Φ̂ᵀ, Φ̂ = N⁻¹Φ with N the norms of the rows of Φ: features scaled to
 // the same variance s² at every node.
 type unit struct {
-	raw      *grfCovariance
-	variance float64
-	inverse  *recent.Cache[[]float64]
+	*unitCovariance
+	raw     *grfCovariance
+	inverse *recent.Cache[[]float64]
 }
 
-func newUnit(raw *grfCovariance, variance float64) unit {
-	return unit{raw, variance, new(recent.Cache[[]float64])}
+func newUnit(c *unitCovariance) unit {
+	return unit{c, c.raw.(*grfCovariance), new(recent.Cache[[]float64])}
 }
 
 // inverses returns 1/N_i for the given nodes, to be read only. For a long
@@ -206,12 +206,10 @@ func addSquare(ctx context.Context, dst *mat.SymDense, phi *sparse.CSR, scale fl
 // scaleRows multiplies row i of x by all·each[i].
 func scaleRows(x *mat.Dense, each []float64, all float64) {
 	raw := x.RawMatrix()
-	parallel.Ranges(raw.Rows, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row, v := raw.Data[i*raw.Stride:][:raw.Cols], all*each[i]
-			for s := range row {
-				row[s] *= v
-			}
+	everyRow(raw.Rows, 4096, func(i int) {
+		row, v := raw.Data[i*raw.Stride:][:raw.Cols], all*each[i]
+		for s := range row {
+			row[s] *= v
 		}
 	})
 }

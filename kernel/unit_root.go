@@ -14,96 +14,130 @@ import (
 // root of features of unit variance is that of features whose rows have norm one, for they are scaled when they are made.
 func (e *unitVariance) root(ctx context.Context, s space.Space, rows []int, opts RootOptions) (Root, error) {
 	if grf, ok := e.kernel.(*GRF); ok {
-		r, err := grf.newRoot(ctx, s, rows, true)
-		if r == nil || err != nil {
-			return nil, err
-		}
-		return &unitFeatures{r, e}, nil
+		return grf.newRoot(ctx, s, rows, e)
 	}
 	k, err := RootOf(ctx, e.kernel, s, rows, opts)
 	if k == nil || err != nil {
 		return nil, err
 	}
-	r := &scaledRoot{of: e, space: s, k: k, rows: slices.Clone(rows)}
+	r := &unitRoot{rowScaled: rowScaled{space: s, k: k}, of: e, rows: slices.Clone(rows)}
 	r.axis, err = s.Axis(ctx, len(rows))
 	return r, err
 }
 
-func (c *unitCovariance) rooted() rootKernel { return c.unitVariance }
-func (c *unitCovariance) point() []float64   { return c.theta }
-
 func (c *unitCovariance) values(ctx context.Context, s space.Space, nodes []int) (Values, error) {
 	if raw, ok := c.raw.(*grfCovariance); ok {
-		v, err := raw.newValues(ctx, s, nodes, true, c.variance)
-		if v == nil || err != nil {
-			return nil, err
-		}
-		return &unitFeatureValues{v}, nil
+		return raw.newValues(ctx, s, nodes, true, c.variance)
 	}
 	k, err := ValuesOf(ctx, c.raw, s, nodes)
 	if k == nil || err != nil {
 		return nil, err
 	}
-	v := &scaledValues{space: s, k: k}
-	v.scales, err = c.scales(ctx, nodes)
-	return v, err
+	d, err := c.scales(ctx, nodes)
+	return &scaledValues{s, k, d}, err
 }
 
-// unitFeatures is F = s·Φ̂.
-type unitFeatures struct {
-	*grfRoot
-	of *unitVariance
-}
-
-func (r *unitFeatures) Set(ctx context.Context, theta []float64) error {
-	c, err := r.of.At(theta)
-	if err != nil {
-		return err
-	}
-	return r.set(ctx, c.(*unitCovariance).raw.(*grfCovariance), theta[0])
-}
-
-func (r *unitFeatures) Slopes(_ context.Context, grad, weight []float64, u, w space.Block) error {
-	grad[0] += r.unitSlopes(grad[1:], weight, u, w)
-	return r.space.Err()
-}
-
-func (r *unitFeatures) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
-	p, err := jacobi(ctx, r, r.space, r.axis, constant, noise)
-	return p, false, err
-}
-
-func (r *unitFeatures) Here(ctx context.Context, dst space.Block, of Values, w Weights, add bool) error {
-	return r.grfRoot.Here(ctx, dst, of.(*unitFeatureValues).grfValues, w, add)
-}
-
-// unitFeatureValues are functions s·Φ̂·w.
-type unitFeatureValues struct{ *grfValues }
-
-func (v *unitFeatureValues) Settle(ctx context.Context, w Weights, from Root, u space.Block) error {
-	return v.grfValues.Settle(ctx, w, from.(*unitFeatures).grfRoot, u)
-}
-
-// scaledRoot is F = D·F_K, with D the scales to one variance.
-type scaledRoot struct {
-	of    *unitVariance
+// rowScaled is F = D·F_K for a diagonal D.
+type rowScaled struct {
 	space space.Space
-	axis  space.Axis
-	rows  []int
 	k     Root
-	cov   *unitCovariance
-	d     []float64
-	scale space.Block // d
+	scale space.Block // the diagonal of D; nil: it is the identity
 }
 
-func (r *scaledRoot) Free() {
+func (r *rowScaled) Free() {
 	r.k.Free()
 	if r.scale != nil {
 		r.scale.Free()
 	}
 }
 
-func (r *scaledRoot) Set(ctx context.Context, theta []float64) error {
+// scaled returns D∘x, to be freed.
+func (r *rowScaled) scaled(x space.Block) space.Block {
+	b := x.Like()
+	b.Scale(x, r.scale, 1)
+	return b
+}
+
+func (r *rowScaled) Apply(ctx context.Context, dst, x space.Block, add bool) error {
+	if r.scale == nil {
+		return r.k.Apply(ctx, dst, x, add)
+	}
+	in := r.scaled(x)
+	defer in.Free()
+	return r.through(dst, add, func(to space.Block, add bool) error { return r.k.Apply(ctx, to, in, add) })
+}
+
+// through sets dst to D times what set sets or adds, or adds that.
+func (r *rowScaled) through(dst space.Block, add bool, set func(to space.Block, add bool) error) error {
+	if r.scale == nil {
+		return set(dst, add)
+	}
+	return addTo(r.space, dst, add, func(to space.Block) error {
+		if err := set(to, false); err != nil {
+			return err
+		}
+		to.Scale(to, r.scale, 1)
+		return r.space.Err()
+	})
+}
+
+func (r *rowScaled) Here(ctx context.Context, dst space.Block, of Values, w Weights, add bool) error {
+	return r.through(dst, add, func(to space.Block, add bool) error { return r.k.Here(ctx, to, of.(*scaledValues).k, w, add) })
+}
+
+func (r *rowScaled) scaledRows() *rowScaled { return r }
+
+// scaledValues are functions D·f.
+type scaledValues struct {
+	space  space.Space
+	k      Values
+	scales []float64 // nil: D is the identity
+}
+
+func (v *scaledValues) Free()                    { v.k.Free() }
+func (v *scaledValues) Zero(columns int) Weights { return v.k.Zero(columns) }
+
+func (v *scaledValues) Prior(ctx context.Context, columns, first int, seed uint64) (Weights, error) {
+	return v.k.Prior(ctx, columns, first, seed)
+}
+
+func (v *scaledValues) Settle(ctx context.Context, w Weights, from Root, u space.Block) error {
+	r := from.(interface{ scaledRows() *rowScaled }).scaledRows()
+	if r.scale == nil {
+		return v.k.Settle(ctx, w, r.k, u)
+	}
+	scaled := r.scaled(u)
+	defer scaled.Free()
+	return v.k.Settle(ctx, w, r.k, scaled)
+}
+
+func (v *scaledValues) Mul(ctx context.Context, dst space.Block, w Weights, lo int, add bool) error {
+	if v.scales == nil {
+		return v.k.Mul(ctx, dst, w, lo, add)
+	}
+	return addTo(v.space, dst, add, func(to space.Block) error {
+		if err := v.k.Mul(ctx, to, w, lo, false); err != nil {
+			return err
+		}
+		d := v.space.Block(to.Axis(), 1)
+		defer d.Free()
+		d.Set(v.scales[lo : lo+to.Axis().Own])
+		to.Scale(to, d, 1)
+		return v.space.Err()
+	})
+}
+
+// unitRoot is F = D·F_K, with D the scales to one variance.
+type unitRoot struct {
+	rowScaled
+	of   *unitVariance
+	axis space.Axis
+	rows []int
+	cov  *unitCovariance
+	d    []float64 // the diagonal of D
+}
+
+func (r *unitRoot) Set(ctx context.Context, theta []float64) error {
 	c, err := r.of.At(theta)
 	if err != nil {
 		return err
@@ -128,27 +162,8 @@ func (r *scaledRoot) Set(ctx context.Context, theta []float64) error {
 	return r.space.Err()
 }
 
-// scaled returns D∘x, to be freed.
-func (r *scaledRoot) scaled(x space.Block) space.Block {
-	b := x.Like()
-	b.Scale(x, r.scale, 1)
-	return b
-}
-
-func (r *scaledRoot) Apply(ctx context.Context, dst, x space.Block, add bool) error {
-	return addTo(r.space, dst, add, func(to space.Block) error {
-		in := r.scaled(x)
-		defer in.Free()
-		if err := r.k.Apply(ctx, to, in, false); err != nil {
-			return err
-		}
-		to.Scale(to, r.scale, 1)
-		return r.space.Err()
-	})
-}
-
 // Slopes is as unitCovariance.GramGrad, with g = Σ_s weight_s·u_s·w_sᵀ: the diagonal of K changes the scales.
-func (r *scaledRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
+func (r *unitRoot) Slopes(ctx context.Context, grad, weight []float64, u, w space.Block) error {
 	du, dw := r.scaled(u), r.scaled(w)
 	ku, kw := u.Like(), w.Like()
 	defer freeAll([]space.Block{du, dw, ku, kw})
@@ -187,7 +202,7 @@ func (r *scaledRoot) Slopes(ctx context.Context, grad, weight []float64, u, w sp
 	})
 }
 
-func (r *scaledRoot) AddDiag(_ context.Context, dst []float64) error {
+func (r *unitRoot) AddDiag(_ context.Context, dst []float64) error {
 	for a, d := range r.d {
 		if d > 0 {
 			dst[a] += r.cov.variance
@@ -196,7 +211,7 @@ func (r *scaledRoot) AddDiag(_ context.Context, dst []float64) error {
 	return nil
 }
 
-func (r *scaledRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
+func (r *unitRoot) Precondition(ctx context.Context, constant float64, noise []float64) (solve.Factored, bool, error) {
 	own := false
 	p, err := preconditionScaled(r.space, r.axis, r.d, constant, noise, func(constant float64, noise []float64) (p solve.Factored, err error) {
 		p, own, err = r.k.Precondition(ctx, constant, noise)
@@ -208,50 +223,6 @@ func (r *scaledRoot) Precondition(ctx context.Context, constant float64, noise [
 	p.Free()
 	j, err := jacobi(ctx, r, r.space, r.axis, constant, noise)
 	return j, false, err
-}
-
-func (r *scaledRoot) Here(ctx context.Context, dst space.Block, of Values, w Weights, add bool) error {
-	return addTo(r.space, dst, add, func(to space.Block) error {
-		if err := r.k.Here(ctx, to, of.(*scaledValues).k, w, false); err != nil {
-			return err
-		}
-		to.Scale(to, r.scale, 1)
-		return r.space.Err()
-	})
-}
-
-// scaledValues are functions D·f.
-type scaledValues struct {
-	space  space.Space
-	k      Values
-	scales []float64
-}
-
-func (v *scaledValues) Free()                    { v.k.Free() }
-func (v *scaledValues) Zero(columns int) Weights { return v.k.Zero(columns) }
-
-func (v *scaledValues) Prior(ctx context.Context, columns, first int, seed uint64) (Weights, error) {
-	return v.k.Prior(ctx, columns, first, seed)
-}
-
-func (v *scaledValues) Settle(ctx context.Context, w Weights, from Root, u space.Block) error {
-	r := from.(*scaledRoot)
-	scaled := r.scaled(u)
-	defer scaled.Free()
-	return v.k.Settle(ctx, w, r.k, scaled)
-}
-
-func (v *scaledValues) Mul(ctx context.Context, dst space.Block, w Weights, lo int, add bool) error {
-	return addTo(v.space, dst, add, func(to space.Block) error {
-		if err := v.k.Mul(ctx, to, w, lo, false); err != nil {
-			return err
-		}
-		d := v.space.Block(to.Axis(), 1)
-		defer d.Free()
-		d.Set(v.scales[lo : lo+to.Axis().Own])
-		to.Scale(to, d, 1)
-		return v.space.Err()
-	})
 }
 
 // preconditionScaled uses D(K + c·11ᵀ/d̄ + N/D²)D ≈ DKD + c·11ᵀ + N, with the mean d̄ of D².

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/solve"
 )
 
 // UnitVariance returns the kernel s²·K_ij/√(K_ii·K_jj), which has the same variance s²
@@ -49,8 +48,8 @@ func (e *unitVariance) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newUnitCovariance(e, cov, theta[0])
-	c.theta = slices.Clone(theta)
+	c := &unitCovariance{unitVariance: e, raw: cov, variance: theta[0]}
+	c.byRoot = byRoot{e, slices.Clone(theta), c}
 	return c, nil
 }
 
@@ -65,32 +64,24 @@ func (e *unitVariance) below(theta []float64) []float64 {
 
 // Training is that of the unscaled kernel; its starts begin with s² = 1.
 func (e *unitVariance) Training() Training {
-	own := TrainingOf(e.kernel)
-	var t Training
-	for _, theta := range own.Starts {
+	t := TrainingOf(e.kernel).wrapped(func(k Kernel) Kernel { return &unitVariance{k, e.params, e.drop} })
+	own := t.Starts
+	t.Starts = nil
+	for _, theta := range own {
 		t.Starts = append(t.Starts, append([]float64{1}, theta[e.drop:]...))
 	}
-	if own.Cache != nil {
-		t.Cache = func(rows []int, maxBytes int) Kernel {
-			return &unitVariance{own.Cache(rows, maxBytes), e.params, e.drop}
-		}
-		t.CacheBytes = own.CacheBytes
-	}
+	t.Patches, t.Tabular = nil, nil
 	return t
 }
 
 // unitCovariance is a unitVariance at one theta.
 type unitCovariance struct {
 	*unitVariance
+	byRoot
 	raw      Covariance
 	variance float64
-	theta    []float64
-	known    *knownDiagonal
-	gram     *knownGram
-}
-
-func newUnitCovariance(e *unitVariance, raw Covariance, variance float64) *unitCovariance {
-	return &unitCovariance{unitVariance: e, raw: raw, variance: variance, known: &knownDiagonal{}, gram: &knownGram{}}
+	known    knownDiagonal
+	gram     knownGram
 }
 
 // knownGram holds the last K[rows, rows] of few rows: a gradient follows it, which needs
@@ -181,16 +172,6 @@ func (c *unitCovariance) scales(ctx context.Context, nodes []int) ([]float64, er
 	return d, nil
 }
 
-func (c *unitCovariance) Cross(rows, cols []int) solve.Operator { return crossOf(c, rows, cols) }
-
-func (c *unitCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	return priorOf(ctx, c, dst, seed)
-}
-
-func (c *unitCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return gradOf(ctx, c, grad, rows, u, w)
-}
-
 func (c *unitCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
 	if err := Entries(ctx, dst, c.raw, rows, cols); err != nil {
 		return err
@@ -200,7 +181,7 @@ func (c *unitCovariance) entries(ctx context.Context, dst *mat.Dense, rows, cols
 		return err
 	}
 	right, err := c.scales(ctx, cols)
-	each(len(rows), func(a int) {
+	eachPlace(len(rows), func(a int) {
 		row := dst.RawRowView(a)
 		for b, v := range right {
 			row[b] *= left[a] * v
@@ -221,12 +202,10 @@ func (c *unitCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int
 		}
 	}
 	raw := dst.RawSymmetric()
-	parallel.Ranges(raw.N, 64, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			row := raw.Data[a*raw.Stride:][:raw.N]
-			for b := a; b < raw.N; b++ {
-				row[b] *= d[a] * d[b]
-			}
+	everyRow(raw.N, 64, func(a int) {
+		row := raw.Data[a*raw.Stride:][:raw.N]
+		for b := a; b < raw.N; b++ {
+			row[b] *= d[a] * d[b]
 		}
 	})
 	return nil
@@ -249,9 +228,6 @@ func (c *unitCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 func (c *unitCovariance) Abilities() Abilities {
 	a := AbilitiesOf(c.raw)
 	a.Factor, a.Approximate, a.Precondition = nil, nil, nil
-	if a.Local != nil {
-		a.Local = newUnitCovariance(c.unitVariance, a.Local, c.variance)
-	}
 	return a
 }
 

@@ -24,7 +24,7 @@ func hubKernels(t *testing.T) map[string]kernel.Kernel {
 		"features":          newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}),
 		"free coefficients": newGRF(t, scaleFreeFeatures(t), kernel.Free{Len: 3}),
 		"series":            series,
-		"many scales":       newMultiscale(t, hubs, nil, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}),
+		"many scales":       newMultiscale(t, hubs, nil, kernel.Diffusion{}, 10),
 	}
 }
 
@@ -62,7 +62,7 @@ func TestUnitVarianceDraw(t *testing.T) {
 func TestUnitVarianceStarts(t *testing.T) {
 	t.Parallel()
 	ring, err := graph.Ring(200)
-	k := kernel.UnitVariance(newMultiscale(t, ring, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}))
+	k := kernel.UnitVariance(newMultiscale(t, ring, err, kernel.Diffusion{}, 10))
 	starts := kernel.Starts(k)
 	if len(starts) < 2 {
 		t.Fatalf("%d starts, want several", len(starts))

@@ -32,11 +32,12 @@ func (s *suite) testAbilities(t *testing.T) {
 		}
 		s.testFactored(t, space.Host(), p)
 	}
-	if a.Local != nil && a.Local == s.cov {
-		t.Error("the local part is the covariance itself, want nil")
+	if a.Connected != nil && a.Everywhere {
+		t.Error("a covariance that correlates all nodes says which nodes it connects")
 	}
-	if a.Local != nil && a.Everywhere {
-		t.Error("a covariance that correlates all nodes has a local part")
+	connected, err := kernel.Connected(t.Context(), s.cov, s.rows, s.cols)
+	if err != nil || len(connected) != len(s.rows) {
+		t.Errorf("Connected: %d of %d rows, %v", len(connected), len(s.rows), err)
 	}
 	if a.Fine != nil && a.Fine.Features.Nodes() != s.Nodes() {
 		t.Errorf("features of %d nodes for a kernel on %d", a.Fine.Features.Nodes(), s.Nodes())
@@ -145,7 +146,7 @@ func Forwards(t *testing.T, inner, outer kernel.Kernel) {
 		{"LongRange", in.LongRange, out.LongRange},
 		{"Fine", in.Fine != nil, out.Fine != nil},
 		{"Coarse", in.Coarse != nil, out.Coarse != nil},
-		{"Local", in.Local != nil, out.Local != nil},
+		{"Connected", in.Connected != nil, out.Connected != nil},
 		{"Starts", before.Starts != nil, after.Starts != nil},
 		{"Cache", before.Cache != nil, after.Cache != nil},
 	} {

@@ -69,89 +69,70 @@ func (s *suite) shared(ctx context.Context, g *ranks.Group) error {
 	if g.Rank() > 0 {
 		rows, nodes = nil, nil
 	}
-	in := space.Together(ctx, g, false)
+	got, err := s.work(ctx, space.Together(ctx, g, false), rows, nodes)
+	if got == nil || err != nil || g.Rank() > 0 {
+		return err
+	}
+	want, err := s.work(ctx, space.Host(), s.rows, s.all)
+	switch {
+	case err != nil:
+		return err
+	case !mat.Equal(fetched(got.product), fetched(want.product)):
+		return errors.New("products of two processes differ from those of one")
+	case !slices.Equal(got.slopes, want.slopes):
+		return fmt.Errorf("slopes of two processes are %v, and %v of one", got.slopes, want.slopes)
+	case !mat.Equal(fetched(got.functions), fetched(want.functions)):
+		return errors.New("functions of two processes differ from those of one")
+	}
+	return nil
+}
+
+// work is what a root does.
+type work struct {
+	product, functions space.Block
+	slopes             []float64
+}
+
+// work lets the root at some rows do its work, with functions at nodes; nil where the space has no place for it.
+func (s *suite) work(ctx context.Context, in space.Space, rows, nodes []int) (*work, error) {
 	r, err := s.root(ctx, in, rows, kernel.RootOptions{})
 	if r == nil || err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Free()
 	const draws, seed = 3, 7
 	a, err := in.Axis(ctx, len(rows))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	u, w := in.Block(a, draws), in.Block(a, draws)
 	if len(rows) > 0 {
 		u.Set(mat.DenseCopyOf(wave(len(rows), draws, 3)).RawMatrix().Data)
 	}
 	if err := r.Apply(ctx, w, u, false); err != nil {
-		return err
+		return nil, err
 	}
-	grad := s.held(0)
-	if err := r.Slopes(ctx, grad, []float64{1, 2, 3}, u, w); err != nil {
-		return err
+	slopes := s.held(0)
+	if err := r.Slopes(ctx, slopes, []float64{1, 2, 3}, u, w); err != nil {
+		return nil, err
 	}
 	v, err := kernel.ValuesOf(ctx, s.cov, in, nodes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	weights, err := v.Prior(ctx, draws, 0, seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := v.Settle(ctx, weights, r, u); err != nil {
-		return err
+		return nil, err
 	}
 	of, err := in.Axis(ctx, len(nodes))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := in.Block(of, draws)
-	if err := v.Mul(ctx, out, weights, 0, false); err != nil || g.Rank() > 0 {
-		return err
-	}
-	return s.alone(ctx, u, w, grad, out)
-}
-
-// alone returns an error unless one process has the same results.
-func (s *suite) alone(ctx context.Context, u, w space.Block, grad []float64, out space.Block) error {
-	here := space.Host()
-	r, err := s.root(ctx, here, s.rows, kernel.RootOptions{})
-	if err != nil {
-		return err
-	}
-	const draws, seed = 3, 7
-	a := space.Rows(len(s.rows))
-	x, y, z := block(here, a, fetched(u)), here.Block(a, draws), here.Block(space.Rows(len(s.all)), draws)
-	if err := r.Apply(ctx, y, x, false); err != nil {
-		return err
-	}
-	own := s.held(0)
-	if err := r.Slopes(ctx, own, []float64{1, 2, 3}, x, y); err != nil {
-		return err
-	}
-	v, err := kernel.ValuesOf(ctx, s.cov, here, s.all)
-	if err != nil {
-		return err
-	}
-	weights, err := v.Prior(ctx, draws, 0, seed)
-	if err == nil {
-		err = v.Settle(ctx, weights, r, x)
-	}
-	if err == nil {
-		err = v.Mul(ctx, z, weights, 0, false)
-	}
-	switch {
-	case err != nil:
-		return err
-	case !mat.Equal(fetched(y), fetched(w)):
-		return errors.New("products of two processes differ from those of one")
-	case !slices.Equal(own, grad):
-		return fmt.Errorf("slopes of two processes are %v, and %v of one", grad, own)
-	case !mat.Equal(fetched(z), fetched(out)):
-		return errors.New("functions of two processes differ from those of one")
-	}
-	return nil
+	return &work{w, out, slopes}, v.Mul(ctx, out, weights, 0, false)
 }
 
 // root returns the root at some rows and the hyperparameters of the suite; nil where the space has no place for it.

@@ -136,7 +136,10 @@ type covariance struct {
 // Abilities are an inverse by Woodbury's formula, as an exact preconditioner, and the features. Nodes are
 // connected if their features meet, for projections always do.
 func (c *covariance) Abilities() kernel.Abilities {
-	return kernel.Abilities{Precondition: c.precondition, Fine: kernel.AbilitiesOf(c.grf).Fine, Local: c.grf}
+	connected := func(ctx context.Context, rows, cols []int) ([]bool, error) {
+		return kernel.Connected(ctx, c.grf, rows, cols)
+	}
+	return kernel.Abilities{Precondition: c.precondition, Fine: kernel.AbilitiesOf(c.grf).Fine, Connected: connected}
 }
 
 // factor is K₁[rows, :].

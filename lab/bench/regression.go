@@ -274,7 +274,7 @@ func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regressio
 			out.Stored += bytes
 		}
 		if len(scales) > 0 {
-			r.kernel, err = kernel.NewMultiscale(grf, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+			r.kernel, err = kernel.NewMultiscale(grf, kernel.Diffusion{}, scales)
 		}
 	}
 	return err

@@ -284,5 +284,5 @@ func (s topicSettings) predict(ctx context.Context, k kernel.Kernel, labels gp.L
 	if err != nil {
 		return nil, err
 	}
-	return c.Probabilities(ctx, test)
+	return c.Probabilities(ctx, test, nil)
 }

@@ -62,9 +62,9 @@ var mutants = []mutant{
 		"the gradient of unit features lacks a factor"},
 	{"kernel/grf_root.go", "to.Scale(to, inverse, math.Sqrt(v.variance))", "to.Scale(to, inverse, v.variance)",
 		"draws of a scale have the variance for its root"},
-	{"kernel/multiscale_covariance.go", "addSquare(ctx, dst, o.phi, c.parts[k].variance)",
-		"addSquare(ctx, dst, o.phi, c.parts[k].variance*c.parts[k].variance)", "a Gram matrix has the variances of scales squared"},
-	{"kernel/grf_root.go", "return twice / 2\n", "return twice\n", "the slope by the variance of a scale is doubled"},
+	{"kernel/multiscale_covariance.go", "addSquare(ctx, dst, o.phi, parts[k].variance)",
+		"addSquare(ctx, dst, o.phi, parts[k].variance*parts[k].variance)", "a Gram matrix has the variances of scales squared"},
+	{"kernel/grf_root.go", "grad[0] += twice / 2\n", "grad[0] += twice\n", "the slope by the variance of a scale is doubled"},
 	{"kernel/grf_root.go", "r.phi.MulT(own.Block, u, sd, true)", "r.phi.MulT(own.Block, u, -sd, true)",
 		"draws are moved away from the measurements"},
 
@@ -94,7 +94,7 @@ var mutants = []mutant{
 	// gp: likelihood, posterior, draws, classes.
 	{"gp/learner.go", "w.weight[j] = -0.5 / float64(opts.Probes)", "w.weight[j] = -0.5 / float64(opts.Probes+1)",
 		"the mean over S probes is divided by S + 1"},
-	{"gp/estimate.go", "return -fit/2 - logDet/2, se, err", "return -fit/2 - 1.05*logDet/2, se, err",
+	{"gp/density.go", "return -fit/2 - logDet/2 - float64", "return -fit/2 - 1.05*logDet/2 - float64",
 		"the log-determinant of a likelihood is off by 5 %"},
 	{"kernel/constant.go", "row[b] += c.variance\n", "row[b] += c.variance / 2\n", "the variance of an unknown constant is halved"},
 	{"gp/draw.go", "roots[i] = math.Sqrt(p.noise[first+i])", "roots[i] = p.noise[first+i]",

@@ -12,9 +12,9 @@ var spreads = []float64{1, 0.7, 0.4, 0.2, 0.05}
 // The range of the temperature.
 const coldest, hottest = 1.0 / 100, 20.0
 
-// SearchPoints is the number of points of an expectation while a calibration or
+// searchPoints is the number of points of an expectation while a calibration or
 // hyperparameters are searched for; what is found is rated with more.
-const SearchPoints = 48
+const searchPoints = 48
 
 // Calibrate returns the calibration under which the classes have the highest
 // likelihood, with that prior on the temperature; none if no class is scored.
@@ -28,7 +28,7 @@ func (l Functions) Calibrate(class []int) Calibration {
 	guess, width := 0.0, 0.5
 	for _, spread := range spreads {
 		x, v := peak(math.Log(coldest), math.Log(hottest), guess, width, func(x float64) (value, slope float64) {
-			value, slope = l.logScore(class, Calibration{math.Exp(x), spread}, SearchPoints, nil)
+			value, slope = l.LogScore(class, Calibration{math.Exp(x), spread}, nil)
 			const variance = temperatureSpread * temperatureSpread
 			return value - x*x/(2*variance), slope - x/variance
 		})

@@ -24,15 +24,10 @@ const (
 )
 
 // LogScore returns Σ_i log p_i(class[i]) and its derivative by the logarithm of the
-// temperature, with SearchPoints points, and sets the slopes.
+// temperature, and sets the slopes; nil slopes are left out.
 func (l Functions) LogScore(class []int, k Calibration, slopes *Slopes) (sum, byTemperature float64) {
-	return l.logScore(class, k, SearchPoints, slopes)
-}
-
-// logScore is LogScore with a given number of points; nil slopes are left out.
-func (l Functions) logScore(class []int, k Calibration, points int, slopes *Slopes) (sum, byTemperature float64) {
 	n, classes := l.Mean.Dims()
-	z := NormalPoints(points, classes)
+	z := NormalPoints(searchPoints, classes)
 	sums := make([][2]float64, (n+scoreRows-1)/scoreRows)
 	parallel.Ranges(n, scoreRows, func(lo, hi int) {
 		r := scorer{k, z, make([]float64, classes), make([]float64, classes), make([]float64, classes)}

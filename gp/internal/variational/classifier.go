@@ -13,6 +13,7 @@ import (
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/plan"
+	"grfgp/progress"
 )
 
 // Classifier has a variational posterior at inducing nodes. It is immutable and
@@ -24,32 +25,24 @@ type Classifier struct {
 	nodes    int  // of the graph
 
 	calibration latent.Calibration
-	left        latent.Functions // at every label without it
-	leaveOneOut *mat.Dense
 }
 
-// Classes returns the number of classes.
-func (c *Classifier) Classes() int { return len(c.q.precision) }
-
-// LeaveOneOut takes a label out of q as if it were a normal measurement.
-func (c *Classifier) LeaveOneOut() *mat.Dense { return mat.DenseCopyOf(c.leaveOneOut) }
-
 // Probabilities returns the probability of each class, a row per node.
-func (c *Classifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	if len(nodes) == 0 {
-		return &mat.Dense{}, nil
-	}
-	p := mat.NewDense(len(nodes), c.Classes(), nil)
+func (c *Classifier) Probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error) {
+	p := mat.NewDense(len(nodes), c.classes(), nil)
 	size := plan.Default().Held(len(c.inducing.nodes))
 	for lo := 0; lo < len(nodes); lo += size {
+		w.Count(int64(lo), int64(len(nodes)))
 		hi := min(len(nodes), lo+size)
-		part := p.Slice(lo, hi, 0, c.Classes()).(*mat.Dense)
+		part := p.Slice(lo, hi, 0, c.classes()).(*mat.Dense)
 		if err := c.probabilities(ctx, part, nodes[lo:hi]); err != nil {
-			return nil, fmt.Errorf("class probabilities: %w", err)
+			return nil, err
 		}
 	}
 	return p, nil
 }
+
+func (c *Classifier) classes() int { return len(c.q.precision) }
 
 func (c *Classifier) probabilities(ctx context.Context, p *mat.Dense, nodes []int) error {
 	a, err := c.inducing.project(ctx, nodes)
@@ -83,19 +76,16 @@ func (c *Classifier) chances(f latent.Functions) *mat.Dense {
 
 // Sample draws latent functions by Matheron's rule at the inducing nodes, a prior
 // draw g plus K_·z L⁻ᵀ(v − L⁻¹g_z) with v from q.
-func (c *Classifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
-	if len(nodes) == 0 || draws == 0 {
-		return nil, nil
-	}
+func (c *Classifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64, _ *progress.Work) ([]*mat.Dense, error) {
 	f, err := c.draw(ctx, nodes, draws, seed)
 	if err != nil {
-		return nil, fmt.Errorf("samples of class probabilities: %w", err)
+		return nil, err
 	}
 	a, err := c.inducing.project(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("samples of class probabilities: %w", err)
+		return nil, err
 	}
-	mean := mat.NewDense(len(nodes), c.Classes(), nil)
+	mean := mat.NewDense(len(nodes), c.classes(), nil)
 	mean.Mul(a.T(), c.q.mean)
 	all := c.calibration.Draws(f, mean, draws, 1)
 	if !c.robust {
@@ -117,7 +107,7 @@ func (c *Classifier) Sample(ctx context.Context, nodes []int, draws int, seed ui
 
 func (c *Classifier) draw(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	z := c.inducing
-	classes, size := c.Classes(), len(z.nodes)
+	classes, size := c.classes(), len(z.nodes)
 	out, weights := mat.NewDense(len(nodes), classes*draws, nil), mat.NewDense(size, classes*draws, nil)
 	prior := mat.NewDense(c.nodes, draws, nil)
 	for k := range classes {

@@ -65,6 +65,7 @@ type Report struct {
 	Evaluations int
 	Converged   bool
 	Calibration latent.Calibration
+	LeaveOneOut *mat.Dense // the probability of each class at every label, taken out of q as if it were a normal measurement
 }
 
 // Fit climbs the bound from theta.
@@ -85,7 +86,7 @@ func Fit(ctx context.Context, p Problem, theta []float64) (*Classifier, Report, 
 	if f.at, err = f.choose(ctx, theta, min(size, len(p.Nodes))); err != nil {
 		return nil, r, err
 	}
-	c, err := f.climb(ctx, &r)
+	c, left, err := f.climb(ctx, &r)
 	if err != nil {
 		return nil, r, err
 	}
@@ -94,10 +95,10 @@ func Fit(ctx context.Context, p Problem, theta []float64) (*Classifier, Report, 
 	case p.Calibration != nil:
 		r.Calibration = *p.Calibration
 	default:
-		r.Calibration = c.left.Calibrate(p.Class)
+		r.Calibration = left.Calibrate(p.Class)
 	}
 	c.robust, c.calibration = p.Robust, r.Calibration
-	c.leaveOneOut = c.chances(c.left)
+	r.LeaveOneOut = c.chances(left)
 	return c, r, nil
 }
 
@@ -188,15 +189,15 @@ func (f *fit) prepare(ctx context.Context, theta []float64) (z *inducing, a *mat
 	return z, a, prior, cov.Diag(ctx, prior, f.Nodes)
 }
 
-// climb raises the bound, and keeps the last q at the last theta.
-func (f *fit) climb(ctx context.Context, r *Report) (*Classifier, error) {
+// climb raises the bound, keeps the last q at the last theta, and returns the latent functions at every label without it.
+func (f *fit) climb(ctx context.Context, r *Report) (c *Classifier, left latent.Functions, err error) {
 	q, err := newVariational(len(f.at), f.Classes)
 	if err != nil {
-		return nil, err
+		return nil, left, err
 	}
 	z, a, prior, err := f.prepare(ctx, r.Theta)
 	if err != nil {
-		return nil, err
+		return nil, left, err
 	}
 	climb := adam.New(len(r.Theta))
 	last := math.Inf(-1)
@@ -212,7 +213,7 @@ func (f *fit) climb(ctx context.Context, r *Report) (*Classifier, error) {
 		if f.Learn && t >= settleSteps && t < f.Steps-settleSteps {
 			grad := make([]float64, len(r.Theta))
 			if err := b.gradient(ctx, grad, q, z, a, f.Nodes, f.at); err != nil {
-				return nil, err
+				return nil, left, err
 			}
 			x := f.Params.Free(r.Theta)
 			f.Params.Chain(grad, r.Theta)
@@ -221,14 +222,14 @@ func (f *fit) climb(ctx context.Context, r *Report) (*Classifier, error) {
 			r.Theta = f.Params.Natural(x)
 			r.Evaluations++
 			if z, a, prior, err = f.prepare(ctx, r.Theta); err != nil {
-				return nil, err
+				return nil, left, err
 			}
 			b = newBound(q, a, prior, f.Class, f.likelihood)
 		}
 		if q, err = q.step(a, b, naturalShare); err != nil {
-			return nil, err
+			return nil, left, err
 		}
 	}
-	left := newBound(q, a, prior, f.Class, f.likelihood).leaveOneOut()
-	return &Classifier{inducing: z, q: q, nodes: f.Kernel.Nodes(), left: left}, nil
+	left = newBound(q, a, prior, f.Class, f.likelihood).leaveOneOut()
+	return &Classifier{inducing: z, q: q, nodes: f.Kernel.Nodes()}, left, nil
 }

@@ -49,47 +49,6 @@ func (c *Cache[V]) Peek(rows []int) (value V, ok bool) {
 	return c.entries[at].value, true
 }
 
-// Near returns the value of the list used last that rows has all of, in its order, with few
-// others between: see Within.
-func (c *Cache[V]) Near(rows []int) (value V, others []int, ok bool) {
-	c.mu.Lock()
-	entries := slices.Clone(c.entries)
-	c.mu.Unlock()
-	for _, e := range entries {
-		if e.done.Load() {
-			if others, ok := Within(e.rows, rows); ok {
-				return e.value, others, true
-			}
-		}
-	}
-	return value, nil, false
-}
-
-const (
-	nearRows = 256 // least length of a list that others are near to
-	nearMost = 64  // most rows between
-)
-
-// Within reports whether the list part is rows without a few of them, and returns the places
-// of these in rows, in increasing order. Short lists are part of none.
-func Within(part, rows []int) (others []int, ok bool) {
-	if len(part) < nearRows || len(part) > len(rows) || len(rows)-len(part) > nearMost {
-		return nil, false
-	}
-	at := 0
-	for a, i := range rows {
-		switch {
-		case at < len(part) && part[at] == i:
-			at++
-		case len(others) == len(rows)-len(part):
-			return nil, false
-		default:
-			others = append(others, a)
-		}
-	}
-	return others, true
-}
-
 func (c *Cache[V]) index(rows []int) int {
 	return slices.IndexFunc(c.entries, func(e *entry[V]) bool { return equal(e.rows, rows) })
 }
