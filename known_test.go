@@ -191,7 +191,7 @@ func ramp(n int) []float64 {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
-	g, err := graph.BarabasiAlbert(testkit.Size(300, 1200), 3, 1)
+	g, err := graph.BarabasiAlbert(testkit.Size(300, 800), 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -257,11 +257,11 @@ func legendre(degree int, x float64) float64 {
 
 // A smooth field on the globe from 300 nodes: features on many scales learn it;
 // features on one scale reach only ten hops. The quick suite has many scales and one
-// draw of six.
+// draw of four.
 func TestManyScalesOnTheGlobe(t *testing.T) {
 	t.Parallel()
 	testkit.Unraced(t)
-	draws := float64(testkit.Size(1, 6))
+	draws := float64(testkit.Size(1, 4))
 	mean := func(scales string) (m score) {
 		spec := grfgp.Spec{Expression: grfgp.Expression{Family: "diffusion", Method: "grf", Scales: scales}}
 		if !testkit.IsFull() {

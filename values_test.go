@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 )
 
 // simulated returns measurements of each kind at 60 nodes of a ring of 90, of a smooth
@@ -69,7 +70,7 @@ var kinds = []Spec{
 // package gp, a model file gives them again to the bit, and so do rows in another order.
 func TestValues(t *testing.T) {
 	t.Parallel()
-	for _, spec := range kinds {
+	for _, spec := range testkit.FewIfRaced(2, kinds) {
 		spec.Family, spec.Roles = "diffusion", "none"
 		name := spec.Values + " " + spec.Transform
 		g, d := simulated(t, spec)
@@ -238,7 +239,7 @@ func TestSpecRefusesValues(t *testing.T) {
 // same means on the scale of the model, and larger sds.
 func TestOptimizerOfValues(t *testing.T) {
 	t.Parallel()
-	for _, spec := range append(kinds, Spec{}) {
+	for _, spec := range append(testkit.FewIfRaced(2, kinds), Spec{}) {
 		spec.Family, spec.Roles = "diffusion", "none"
 		g, d := simulated(t, spec)
 		level := spec.readable(1.3)

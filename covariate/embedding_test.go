@@ -255,6 +255,7 @@ func TestSpread(t *testing.T) {
 // changes cosines by little, even without a gap after the last column.
 func TestWordVectorsRenumbered(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const n = 900
 	cells := topics(n, 6, 12, 200, "renumbered")
 	g := made(t)(graph.BarabasiAlbert(n, 3, 3))

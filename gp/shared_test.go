@@ -123,7 +123,7 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 			if c.single > 1 && c.scales || c.opts.Stochastic.Fresh {
 				testkit.Full(t)
 			}
-			if c.single > 1 {
+			if c.single > 1 || c.scales {
 				testkit.Unraced(t)
 			}
 			k, d := sharedTask(t, c.graph, c.err)

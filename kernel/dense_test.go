@@ -123,11 +123,11 @@ func readTraffic(t *testing.T) traffic {
 // walks long enough: the regression is written out here with plain matrices.
 func TestTrafficReference(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	d := readTraffic(t)
 	w := d.g.Normalized(graph.NormalizedAdjacency)
 	t.Run("series", func(t *testing.T) { d.testReference(t, newSeries(t, w, kernel.Diffusion{}, 150)) })
 	t.Run("dense", func(t *testing.T) {
-		testkit.Unraced(t)
 		dense, err := kernel.NewDense(w, kernel.Diffusion{})
 		if err != nil {
 			t.Fatal(err)

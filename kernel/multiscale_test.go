@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 	"grfgp/solve"
@@ -261,6 +262,7 @@ func eye(n int) *mat.DiagDense {
 // with the kernel's own preconditioner than with the diagonal.
 func TestMultiscaleIterations(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.Grid(60, 60)
 	k := newMultiscale(t, g, err, kernel.Diffusion{}, 20)
 	theta := []float64{0.05, 3, 4}
@@ -307,6 +309,7 @@ func TestMultiscaleIterations(t *testing.T) {
 // other, and all within 35 %: corners of a grid have few cells around them.
 func TestMultiscaleFair(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	ring, err0 := graph.Ring(3000)
 	grid, err1 := graph.Grid(40, 40)
 	free, err2 := graph.BarabasiAlbert(2000, 3, 1)

@@ -10,6 +10,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/ranks"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/solve"
 	"grfgp/space"
@@ -197,7 +198,7 @@ func TestRootsOfRanks(t *testing.T) {
 	t.Parallel()
 	for name, g := range largeGraphs(t) {
 		for of, k := range windowKernels(t, g) {
-			for _, single := range []bool{false, true} {
+			for _, single := range testkit.FewIfRaced(1, []bool{false, true}) {
 				if single && (of == "scales" || of == "lone") {
 					continue // of long range
 				}
@@ -218,7 +219,7 @@ func checkRanks(t *testing.T, k kernel.Kernel, single bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, size := range []int{2, 3} {
+	for _, size := range testkit.FewIfRaced(1, []int{2, 3}) {
 		if err := ranks.Together(t.Context(), size, func(ctx context.Context, group *ranks.Group) error {
 			got, err := rankNumbers(ctx, k, theta, rows, group, single)
 			if err != nil {

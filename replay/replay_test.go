@@ -15,6 +15,7 @@ import (
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/replay"
 )
 
@@ -371,6 +372,7 @@ func TestGainOverUniformIsNeverSure(t *testing.T) {
 // one draws from a series and the other needs variances.
 func TestPoliciesDoNotChangeEachOther(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	g, err := graph.BarabasiAlbert(1600, 6, 1)
 	if err != nil {
 		t.Fatal(err)

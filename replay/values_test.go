@@ -10,6 +10,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/replay"
 )
 
@@ -46,6 +47,7 @@ func TestRunRefusesValues(t *testing.T) {
 // values 0.5.
 func TestLossesOfValues(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const side = 10
 	g, err := graph.Grid(side, side)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"grfgp/internal/testkit"
 	"grfgp/server"
 )
 
@@ -238,6 +239,7 @@ func TestTooManyAtOnce(t *testing.T) {
 // A body that unpacks to far more than its size is refused early, for that reason.
 func TestBombs(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t) // of sizes
 	h := newHost(t)
 	bomb := strings.Repeat("a,b\n", 8<<20)
 	var zipped, zstandard bytes.Buffer

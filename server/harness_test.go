@@ -13,9 +13,13 @@ import (
 // host is a server under test, with what only tests of this package ask of it.
 type host struct{ *servertest.Host }
 
+// newHost starts a server that is as patient as tests are, for machines are busy.
 func newHost(t testing.TB, change ...func(*server.Options)) *host {
 	t.Helper()
-	return &host{servertest.New(t, change...)}
+	patient := func(o *server.Options) {
+		o.Limits.Patience, o.Limits.BodyTime = servertest.Patience, servertest.Patience
+	}
+	return &host{servertest.New(t, append([]func(*server.Options){patient}, change...)...)}
 }
 
 func roleHost(t testing.TB, change ...func(*server.Options)) (h *host, file string, secrets map[tokens.Role]string) {

@@ -110,6 +110,7 @@ func TestMapOfAll(t *testing.T) {
 	position := func(q uint32, axis int) float64 {
 		return places.Frame[axis] + float64(q)/places.Top*places.Frame[2+axis]
 	}
+	h.mapOf("?wait=yes") // a glance may be too short to load the graph
 	if head, c := h.mapOf(""); head.Model || head.Learning || head.Readings != 0 || len(c.counts["mean"]) != 0 {
 		t.Errorf("without a model: %+v", head)
 	}

@@ -78,7 +78,7 @@ func TestListDamaged(t *testing.T) {
 
 func TestMetaTellsLimits(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, small, func(o *server.Options) { o.Token, o.ReadOnly = secret, true })
+	h := newHost(t, small, func(o *server.Options) { o.Token, o.ReadOnly, o.Limits.Patience = secret, true, 20*time.Second })
 	var meta struct {
 		Token    bool
 		ReadOnly bool `json:"read_only"`
@@ -86,7 +86,7 @@ func TestMetaTellsLimits(t *testing.T) {
 	}
 	h.Must("GET", "/v1/meta", nil, &meta)
 	for name, want := range map[string]any{"body_bytes": 4096, "graph_bytes": 16384, "rows": 20, "page": 10, "id_bytes": 256,
-		"patience": "10s"} {
+		"patience": "20s"} {
 		if fmt.Sprint(meta.Limits[name]) != fmt.Sprint(want) {
 			t.Errorf("%s is %v, want %v", name, meta.Limits[name], want)
 		}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"grfgp/internal/testkit"
 	"grfgp/server"
 	"grfgp/server/servertest"
 	"grfgp/server/tokens"
@@ -194,6 +195,7 @@ func TestWrongTokens(t *testing.T) {
 // The memory of wrong tokens is bounded, whatever the addresses.
 func TestManyAddresses(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t) // of a size
 	var a server.Attempts
 	now := time.Now()
 	for k := range 20_000 {

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"grfgp/internal/testkit"
 )
 
 // TestStream compares the kernel that writes past the caches, which products
@@ -42,6 +44,7 @@ func TestStream(t *testing.T) {
 // with the definition; the small matrices of other tests are all near.
 func TestFar(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	for name, a := range matrices(t) {
 		if a.rows == 0 || a.cols == 0 {
 			continue

@@ -59,6 +59,7 @@ func TestMulSameBits(t *testing.T) {
 // TestMulAdd: what is added is the product, to the bit.
 func TestMulAdd(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	for name, a := range matrices(t) {
 		if a.rows == 0 || a.cols == 0 {
 			continue

@@ -90,6 +90,7 @@ func TestCovariatesFindTheMaximumSooner(t *testing.T) {
 // restarts, from checkpoints, and for engines that share covariates.
 func TestCovariatesRestart(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	nodes := scattered(1)
 	set := func(s *study.Settings) { s.Covariates = []string{covariate.All} }
 	f := onHeights(t, 1, set)

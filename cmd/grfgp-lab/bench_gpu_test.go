@@ -102,6 +102,7 @@ func TestBenchGPU(t *testing.T) {
 
 // A lost card ends the run with the code of a card that is missing.
 func TestBenchGPULost(t *testing.T) {
+	testkit.Unraced(t)
 	a := newApp(cli.Streams{Out: io.Discard, Err: io.Discard})
 	a.Talk, a.Seed = cli.NewTalk(io.Discard, true), 1
 	o := bench.GPUOptions{Device: gpu.Simulate(gpu.Simulated{FailAfter: 1}), Quick: true, Parts: []string{"products"}}

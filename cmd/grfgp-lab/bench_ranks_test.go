@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grfgp/internal/cli"
+	"grfgp/internal/testkit"
 	"grfgp/lab/bench"
 	"grfgp/partition"
 )
@@ -48,6 +49,7 @@ func TestBenchRanks(t *testing.T) {
 
 // TestRanksModel: the same rates give the same table.
 func TestRanksModel(t *testing.T) {
+	testkit.Unraced(t)
 	line := []string{"bench", "ranks", "--model", "--hops", "1", "--ram", "100"}
 	a, b := runLine(t, "", line...), runLine(t, "", line...)
 	if a.code != cli.ExitOK || a.out != b.out || strings.Count(a.out, "social") != 2 || !strings.Contains(a.out, "100 GB") {

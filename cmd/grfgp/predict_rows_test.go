@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // TestPredictionsInGroups: the rows of a large answer, which are written in groups, are
 // in the order of the file, each once, and the same in JSON as in CSV.
 func TestPredictionsInGroups(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	const nodes = groupRows + 100
 	dir := t.TempDir()
 	data := filepath.Join(dir, "m.csv")

@@ -14,6 +14,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/sparse"
 )
 
@@ -58,6 +59,7 @@ func normals(random *rand.Rand, rows, cols int) *mat.Dense {
 // directions that rounding, grown by 10¹², has left.
 func TestOrthonormal(t *testing.T) {
 	t.Parallel()
+	testkit.Unraced(t)
 	random := rand.New(rng.New(1, "columns"))
 	for _, c := range []struct {
 		name        string

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"grfgp/internal/testkit"
 )
 
 // root is the repository.
@@ -15,6 +17,7 @@ var root = os.DirFS("../..")
 
 // No package is larger than its ceiling, every package has one, and every ceiling a package.
 func TestCeilings(t *testing.T) {
+	testkit.Unraced(t)
 	text, err := fs.ReadFile(root, ceilingsFile)
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +37,7 @@ func TestCeilings(t *testing.T) {
 
 // Lines of Go have at most 140 characters.
 func TestLines(t *testing.T) {
+	testkit.Unraced(t)
 	const most = 140
 	err := goFiles(root, func(name string, text []byte) error {
 		f, err := parse(name, text)

@@ -56,7 +56,7 @@ func Unraced(t testing.TB) {
 // FewIfRaced returns cases, under the race detector only the first few: the others run the same code with other numbers.
 func FewIfRaced[T any](few int, cases []T) []T {
 	if Raced {
-		return cases[:few]
+		return cases[:few:few] // what is appended leaves the others alone
 	}
 	return cases
 }

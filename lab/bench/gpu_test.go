@@ -74,6 +74,7 @@ func TestRunGPU(t *testing.T) {
 
 // A card alone, and only some parts.
 func TestRunGPUAlone(t *testing.T) {
+	testkit.Unraced(t)
 	o := GPUOptions{Device: gpu.Simulate(gpu.Simulated{}), Quick: true, Alone: true, Runs: 1, Seed: 1, Parts: []string{"rings"},
 		Stage: func(string) func() { return func() {} }}
 	r, err := RunGPU(t.Context(), o)

@@ -9,12 +9,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/testkit"
 	"grfgp/kernel"
 	"grfgp/walk"
 )
 
 // Every inequality of the paper holds, and every statement is tested.
 func TestTheoryQuickly(t *testing.T) {
+	testkit.Unraced(t)
 	r, s := quickly(t, theory(), func(c Part) bool {
 		s := c.Settings.(theorySettings)
 		return s.Nodes <= 1024 && s.Walks <= 100 && s.Rank <= 128

@@ -18,13 +18,14 @@ import (
 	"grfgp/study"
 )
 
-// SoakOptions are the options of Soak; all must be set but Watched and Deck.
+// SoakOptions are the options of Soak; all must be set but Enough, Watched and Deck.
 type SoakOptions struct {
-	Disturbed time.Duration // time of the load with disturbances
-	Watched   time.Duration // time of the load without any, in which memory and goroutines are watched; 0: none
-	Deck      []Disturbance // in the proportion in which they happen; nil: all kinds of this package
-	Clients   int           // at once
-	Seed      uint64        // of the load and of the disturbances
+	Disturbed time.Duration     // time of the load with disturbances
+	Enough    func(Soaked) bool // it lasts until then at least; nil: no longer
+	Watched   time.Duration     // time of the load without any, in which memory and goroutines are watched; 0: none
+	Deck      []Disturbance     // in the proportion in which they happen; nil: all kinds of this package
+	Clients   int               // at once
+	Seed      uint64            // of the load and of the disturbances
 	// Server runs a server on a store of its own, at an address, with a clock that is wrong by
 	// the seconds in a file.
 	Server func(address, clock string) *exec.Cmd
@@ -88,10 +89,16 @@ func Soak(ctx context.Context, opts SoakOptions) (Soaked, error) {
 	began := time.Now()
 	err := s.run(ctx)
 	s.result.Seconds = time.Since(began).Seconds()
-	s.result.Told, s.result.Asked, s.result.Observed, s.result.Other = s.told.Load(), s.asked.Load(), s.observed.Load(), s.other.Load()
-	s.result.Read, s.result.Streamed = s.read.Load(), s.streamed.Load()
 	s.result.Faults = append([]string{}, s.faults...)
-	return s.result, err
+	return s.counted(), err
+}
+
+// counted is the result so far, with what the clients have done.
+func (s *soak) counted() Soaked {
+	r := s.result
+	r.Told, r.Asked, r.Observed, r.Other = s.told.Load(), s.asked.Load(), s.observed.Load(), s.other.Load()
+	r.Read, r.Streamed = s.read.Load(), s.streamed.Load()
+	return r
 }
 
 func (s *soak) run(ctx context.Context) (err error) {
@@ -164,9 +171,13 @@ func (s *soak) faulty() bool {
 func (s *soak) disturb(ctx context.Context, lasting time.Duration) error {
 	done := s.Begin("disturbing")
 	mean := min(max(lasting/20, time.Second), 15*time.Second)
-	for end := time.Now().Add(lasting); time.Now().Before(end) && !s.faulty(); {
+	more := func() bool { return s.Enough != nil && !s.Enough(s.counted()) }
+	for end := time.Now().Add(lasting); (time.Now().Before(end) || more()) && !s.faulty(); {
 		pause := time.Duration((0.3 + 1.4*s.random.Float64()) * float64(mean))
-		if err := wait(ctx, min(pause, time.Until(end))); err != nil {
+		if left := time.Until(end); left > 0 {
+			pause = min(pause, left)
+		}
+		if err := wait(ctx, pause); err != nil {
 			return err
 		}
 		if err := s.disturbance(ctx); err != nil {
@@ -287,7 +298,7 @@ func (s *soak) watch(ctx context.Context, lasting time.Duration) error {
 			s.result.Memory[at], s.result.Goroutines[at] = max(s.result.Memory[at], memory), max(s.result.Goroutines[at], goroutines)
 		}
 		if now := int(3 * time.Since(began) / lasting); now > part {
-			part = now
+			part++ // each is sampled, however busy the machine
 			if err := s.compareAll(ctx); err != nil { // deletes full studies, so that what is in memory is bounded
 				return err
 			}

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"grfgp/internal/testkit"
 )
 
 // lattice is a map of n×n nodes.
@@ -51,6 +53,7 @@ func gallery() map[string]*Picture {
 }
 
 func TestPicturesAreWholeAndAlwaysTheSame(t *testing.T) {
+	testkit.Unraced(t)
 	again := gallery()
 	for name, p := range gallery() {
 		svg := p.SVG()

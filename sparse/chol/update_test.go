@@ -12,13 +12,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
+	"grfgp/internal/testkit"
 	"grfgp/sparse"
 )
 
 // TestUpdate: updates at nodes and edges equal a factor of the changed matrix, and downdates lead back.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	for k, g := range shapes() {
+	for k, g := range testkit.FewIfRaced(30, shapes()) {
 		q := matrix(g.n, g.edges, 0.1, uint64(k))
 		a := must(Analyze(q))
 		f := must(a.Factor(t.Context(), q))
