@@ -298,7 +298,7 @@ func (s *soak) watch(ctx context.Context, lasting time.Duration) error {
 			s.result.Memory[at], s.result.Goroutines[at] = max(s.result.Memory[at], memory), max(s.result.Goroutines[at], goroutines)
 		}
 		if now := int(3 * time.Since(began) / lasting); now > part {
-			part++ // each is sampled, however busy the machine
+			part++                                    // each is sampled, however busy the machine
 			if err := s.compareAll(ctx); err != nil { // deletes full studies, so that what is in memory is bounded
 				return err
 			}
