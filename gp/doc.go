@@ -27,8 +27,8 @@
 //	mean, err := p.Mean(ctx, nodes)
 //
 // A Posterior has Mean, Variance, Covariance, Sample, LogMarginalLikelihood,
-// LogDensity of test measurements, LeaveOneOut and
-// StandardizedResiduals; each has an example.
+// LogDensity of test measurements, LeaveOneOut and StandardizedResiduals; each
+// has an example.
 //
 // # Values
 //
@@ -40,6 +40,8 @@
 //	Counts   Poisson, or negative binomial, with mean E·exp(f)           log rate
 //	Shares   binomial: y of n trials with probability 1/(1 + exp(−f))    logit
 //	YesNo    0 or 1, as shares of one trial                              logit
+//	Duration exponential, with mean exp(f)                               log mean
+//	Positive gamma, with mean exp(f) and variance φ·exp(2f)              log mean
 //
 // Data.Exposure holds E, the expected count or the time at risk, or n. The posterior of f
 // is approximated by Laplace's method: it is that of Gaussian pseudo-measurements
