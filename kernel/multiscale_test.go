@@ -77,6 +77,30 @@ func TestMultiscaleContract(t *testing.T) {
 	})
 }
 
+// A product with many columns has the bits of one with few, in which the same columns come one by one.
+func TestCrossOfManyColumns(t *testing.T) {
+	t.Parallel()
+	g, err := graph.Ring(400)
+	cov := atStart(t, newMultiscale(t, g, err, kernel.Diffusion{}, 10))
+	rows, cols := span(0, 90), span(80, 380)
+	cross := func(lo, hi int) *mat.Dense {
+		x, k := mat.NewDense(len(cols), hi-lo, nil), mat.NewDense(len(rows), hi-lo, nil)
+		for j := lo; j < hi; j++ {
+			x.Set(j, j-lo, 1)
+		}
+		if err := cov.Cross(rows, cols).Apply(t.Context(), k, x); err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	all := cross(0, len(cols))
+	for lo := 0; lo < len(cols); lo += 50 {
+		if part := cross(lo, lo+50); !mat.Equal(part, all.Slice(0, len(rows), lo, lo+50)) {
+			t.Errorf("columns %d to %d differ", lo, lo+50)
+		}
+	}
+}
+
 // The variance of a kernel is identified by Param.Variance, not by name or
 // position.
 func TestVarianceIsMarked(t *testing.T) {

@@ -306,12 +306,26 @@ func (o *rootCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	if err := o.make(ctx); err != nil {
 		return err
 	}
+	rows, columns := dst.Dims()
+	for lo := 0; lo < columns; lo += crossColumns {
+		hi := min(columns, lo+crossColumns)
+		if err := o.apply(ctx, dst.Slice(0, rows, lo, hi).(*mat.Dense), x.Slice(0, len(o.cols), lo, hi)); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// crossColumns is how many columns rootCross takes at a time: weights and scales may have as many rows as the graph has nodes.
+const crossColumns = 128
+
+// apply is Apply to a few columns, once the roots are made.
+func (o *rootCross) apply(ctx context.Context, dst *mat.Dense, x mat.Matrix) (err error) {
 	here, columns := space.Host(), dst.RawMatrix().Cols
 	side, out := here.Block(space.Rows(len(o.cols)), columns), here.Block(space.Rows(len(o.rows)), columns)
 	defer side.Free()
 	defer out.Free()
 	space.DenseOf(side).Copy(x)
-	var err error
 	if o.left == nil {
 		err = o.right.Apply(ctx, out, side, false)
 	} else {
@@ -322,7 +336,7 @@ func (o *rootCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 		}
 	}
 	dst.Copy(space.DenseOf(out))
-	return cmp.Or(err, ctx.Err())
+	return err
 }
 
 // make makes the roots when they are first used.
